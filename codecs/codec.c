@@ -3,6 +3,7 @@
 #include "codecs/codec.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static const uint8_t cut_mark[4] = {0xff, 'c', 'u', 't'};
 static struct hf_event cut_gap(uint64_t offset, uint64_t events)
 {
 	return (struct hf_event){.kind = HF_EVENT_GAP,
-				 .size = -HF_ERR_EXPANSION,
+				 .code = -HF_ERR_EXPANSION,
 				 .loss = {.offset = offset, .detail = events}};
 }
 

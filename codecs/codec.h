@@ -295,11 +295,7 @@ void hf_dec_cut(struct hf_dec *dec, uint64_t offset, uint64_t events, uint8_t *b
 #define HF_BEGIN_EVENTS 2
 size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint64_t ordinal, struct hf_event *ret_ev);
 
-#define HF_VIEW(name) extern const struct hf_enc_ops hf_view_##name;
-#include "codecs/views.def"
-#undef HF_VIEW
-
-/* All views that encoders make but records.txt, in the order of views.def, ending with NULL. */
+/* All views that encoders make but records.txt, in the order of views.def, ending with NULL. views.h has their names. */
 extern const struct hf_enc_ops *const hf_views[];
 
 /* Why a stream has no such view; NULL: it has. */

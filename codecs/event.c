@@ -17,7 +17,7 @@ const char *hf_mode_name(unsigned mode)
 void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag)
 {
 	*ret_diag = (struct hf_diag){
-		.code = ev->code && ev->code <= HF_ERRI_COUNT ? -(int)ev->code : HF_ERR_BUG,
+		.code = ev->code && hf_err_is_code(-(int64_t)ev->code) ? -(int)ev->code : HF_ERR_BUG,
 		.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM,
 		.offset = ev->loss.offset,
 		.detail = ev->loss.detail,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lists of all codecs and of all views, and nothing else: a program with other lists is linked without this file. */
-#include "codecs/codec.h"
+#include "codecs/views.h"
 
 #define HF_CODEC(name) extern const struct hf_codec hf_codec_##name;
 #include "codecs/codecs.def"

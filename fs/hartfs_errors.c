@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libhartfs: errors of hartfs.h out of those of errors.def, and in words. */
+/* libhartfs: errors of hartfs.h out of those of codecs/base/err.h, and in words. */
+#include "codecs/base/errors.h"
 #include "fs/hartfs.h"
 #include "fs/library.h"
 

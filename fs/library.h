@@ -14,7 +14,7 @@ struct hf_fs *hf_library_fs(const struct hartfs_archive *archive);
 int hf_library_fail(struct hf_fs *fs, const char *capture, int err, const struct hf_diag *own,
 		    struct hartfs_diag *diag);
 
-/* The public error of one of errors.def, and misuse in words. */
+/* The public error of one of codecs/base/err.h, and misuse in words. */
 int hf_library_error(int err);
 int hf_library_misuse(struct hartfs_diag *diag, const char *text);
 

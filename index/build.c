@@ -5,6 +5,8 @@
  */
 #include "index/pass.h"
 
+#include "codecs/base/errors.h"
+
 #include <stdlib.h>
 
 const struct hf_chunk_limits hf_chunk_limits_default = {

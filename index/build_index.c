@@ -2,6 +2,10 @@
 /* Building the decode index, together with all views that can be made while it is. */
 #include "index/pass.h"
 
+#include "codecs/ete/errors.h"
+#include "codecs/etrace/errors.h"
+#include "codecs/ntrace/errors.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/trial.h"
 #include "index/summary.h"
 

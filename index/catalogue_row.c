@@ -177,7 +177,7 @@ static int take_diag(const struct hf_catalogue_row *row, struct hf_diag *diag)
 {
 	int64_t code = (int64_t)row->number[ERROR_CODE];
 
-	if (code > 0 || code < -(int64_t)HF_ERRI_COUNT)
+	if (!hf_err_is_code(code))
 		return HF_ERR_STATE;
 	*diag = (struct hf_diag){.code = (int)code,
 				 .space = (enum hf_space)row->number[ERROR_SPACE],

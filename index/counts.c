@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/counts.h"
+#include "codecs/base/errors.h"
 #include "index/intervals.h"
 #include "index/summary/calls.h"
 

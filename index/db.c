@@ -2,6 +2,7 @@
 #include "index/db.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 #include "index/fault.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/dir_entry.h"
 
+#include "codecs/base/errors.h"
 #include "index/db.h"
 #include "index/fault.h"
 #include "index/file_name.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/disk_file.h"
 
+#include "codecs/base/errors.h"
 #include "index/dir_entry.h"
 #include "index/fault.h"
 

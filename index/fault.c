@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/fault.h"
 
-#include "codecs/base/err.h"
+#include "codecs/base/errors.h"
 
 #include <errno.h>
 #include <limits.h>

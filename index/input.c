@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/input.h"
 
+#include "codecs/source/errors.h"
 #include "index/index.h"
 
 bool hf_input_is_verdict(int err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/memdir.h"
 
+#include "codecs/base/errors.h"
 #include "index/db.h"
 #include "index/disk_file.h"
 #include "index/fault.h"

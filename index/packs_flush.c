@@ -3,6 +3,7 @@
  * Publishing what waits, and putting packs together. With the flush lock held: so nobody else takes a file from those
  * that wait, or a pack away. The other lock is held only where what others see changes.
  */
+#include "codecs/base/errors.h"
 #include "index/dir_entry.h"
 #include "index/packs_internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/pass.h"
 
+#include "codecs/base/errors.h"
 #include "index/array.h"
 
 static bool known(const struct hf_pass *pass, uint32_t id)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a pass ends: whether what it made is of the capture as it is now, and what stays of one that failed. */
+#include "codecs/base/errors.h"
 #include "index/pass_workers.h"
 #include "index/spool_format.h"
 

@@ -298,7 +298,7 @@ int hf_column_set_number(const struct hf_column *column, uint64_t number, void *
 	const uint32_t half = (uint32_t)number;
 
 	if (column->type == HF_COLUMN_CODE
-		    ? (int64_t)number > 0 || (int64_t)number < -(int64_t)HF_ERRI_COUNT
+		    ? !hf_err_is_code((int64_t)number)
 		    : number > column->max && !(column->type == HF_COLUMN_MAYBE && number == HF_NOWHERE))
 		return HF_ERR_STATE;
 	if (column->size == sizeof(bool))

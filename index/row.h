@@ -30,7 +30,7 @@ static inline uint64_t hf_row_id(uint64_t slot, uint64_t number)
 enum hf_column_type {
 	HF_COLUMN_NUMBER, /* bool, enum, uint32_t, uint64_t or int64_t: at most max */
 	HF_COLUMN_MAYBE,  /* uint64_t: HF_NOWHERE is NULL */
-	HF_COLUMN_CODE,	  /* int: 0 or an error of errors.def */
+	HF_COLUMN_CODE,	  /* int: 0 or an error of err.h */
 	HF_COLUMN_WORDS,  /* uint64_t[]: a blob of as many bytes, little-endian */
 	HF_COLUMN_BLOB,	  /* uint8_t[], with its size, a uint32_t, at max */
 	HF_COLUMN_TEXT,	  /* char[] */

@@ -100,7 +100,7 @@ CREATE TABLE problem (
 	hart INTEGER NOT NULL,
 	ordinal INTEGER,                -- retired instructions of the hart before it
 	fatal INTEGER NOT NULL,         -- 1: the capture could not be opened
-	code INTEGER NOT NULL,          -- a (negative) error number of codecs/base/errors.def
+	code INTEGER NOT NULL,          -- a (negative) error number: codecs/base/err.c
 	space INTEGER NOT NULL,         -- of offset: 0 stream, 1 file
 	offset INTEGER NOT NULL,
 	detail INTEGER NOT NULL,

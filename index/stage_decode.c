@@ -10,6 +10,8 @@
  */
 #include "index/pass_run.h"
 
+#include "codecs/base/errors.h"
+
 #include <stdlib.h>
 
 struct decode {

@@ -6,6 +6,7 @@
  * directory is enough. Pages carry a checksum, so that damage is met as an error, wherever it lies.
  */
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 #include "index/db.h"
 #include "index/fault.h"
 

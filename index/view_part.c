@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/view_part.h"
 
+#include "codecs/base/errors.h"
 #include "index/merge.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/blocked.h"
 
+#include "codecs/base/errors.h"
 #include "fs/base/lock.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct blocked {
 	struct hf_link link; /* first */
 	struct hf_session *session;
 	fuse_req_t req;
+	hf_blocked_reply *reply;
 	fuse_ino_t parent;
 	atomic_bool interrupted;
 	char name[];
@@ -34,7 +36,8 @@ static void on_interrupt(fuse_req_t req, void *data)
 	hf_blocked_wake(blocked->session);
 }
 
-bool hf_blocked_add(struct hf_session *session, fuse_req_t req, fuse_ino_t parent, const char *name)
+bool hf_blocked_add(struct hf_session *session, fuse_req_t req, fuse_ino_t parent, const char *name,
+		    hf_blocked_reply *reply)
 {
 	struct hf_blockings *all = &session->blocked;
 	const size_t size = strlen(name) + 1;
@@ -45,6 +48,7 @@ bool hf_blocked_add(struct hf_session *session, fuse_req_t req, fuse_ino_t paren
 		return false;
 	blocked->session = session;
 	blocked->req = req;
+	blocked->reply = reply;
 	blocked->parent = parent;
 	atomic_init(&blocked->interrupted, false);
 	memcpy(blocked->name, name, size);
@@ -102,7 +106,7 @@ static bool try_again(struct hf_session *session, struct blocked *blocked, bool 
 	}
 	/* Waits until an interrupt that is just being delivered has left. */
 	fuse_req_interrupt_func(blocked->req, NULL, NULL);
-	hf_fuse_reply_lookup(blocked->req, err, &attr);
+	blocked->reply(blocked->req, err, &attr);
 	return true;
 }
 

@@ -41,19 +41,6 @@ static time_t now(void)
 	return time.tv_sec + 1;
 }
 
-void hf_daemon_go_quiet(struct hf_plan *plan)
-{
-	atomic_store(&plan->quiet, true);
-	if (plan->log_fd >= 0 || !plan->settings->foreground)
-		hf_log_leave_stderr();
-	if (plan->settings->foreground)
-		return;
-	dup2(plan->null_fd, STDIN_FILENO);
-	dup2(plan->null_fd, STDOUT_FILENO);
-	/* What libraries, asserts and sanitizers have to say goes to the log file too, if there is one. */
-	dup2(plan->log_fd >= 0 ? plan->log_fd : plan->null_fd, STDERR_FILENO);
-}
-
 /* Once, and not if somebody else has: the next mount may have the same place and number. */
 static void undo_mount(struct supervisor *s)
 {

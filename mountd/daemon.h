@@ -46,10 +46,11 @@ int hf_daemon_run(struct hf_plan *plan);
 int hf_supervisor_run(struct hf_plan *plan, int start_fd);
 /* In the server process: its exit status. supervisor_fd: a socket, of packets. start_fd: as above. */
 int hf_server_run(struct hf_plan *plan, int supervisor_fd, int start_fd);
+
+/* reopen.c */
 /* Standard streams to /dev/null, the log to where the settings say. */
 void hf_daemon_go_quiet(struct hf_plan *plan);
-
-/* reopen.c: a new log file, opened by the supervisor, since the server may not open files. */
+/* A new log file is opened by the supervisor, since the server may not open files. */
 /* Opens the log file anew, for the calling process: the log's descriptor, or -1 after saying why, with the old file. */
 int hf_reopen_log(struct hf_plan *plan);
 /* Gives a log file to the server. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs find: its options, and answers as lines, ordinals, a count or JSON. */
+#include "codecs/base/errors.h"
 #include "fs/find/find.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"

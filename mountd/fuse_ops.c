@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/blocked.h"
+#include "codecs/base/errors.h"
 #include "fs/base/lock.h"
 
 #include <errno.h>
@@ -100,7 +101,7 @@ static struct fuse_entry_param entry_of(const struct hf_attr *attr)
 					 .entry_timeout = attr->entry_timeout};
 }
 
-void hf_fuse_reply_lookup(fuse_req_t req, int err, const struct hf_attr *attr)
+static void reply_lookup(fuse_req_t req, int err, const struct hf_attr *attr)
 {
 	struct hf_fs *fs = session_of(req)->fs;
 	struct fuse_entry_param entry;
@@ -126,11 +127,11 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct hf_attr attr = {0};
 	int err = hf_fs_lookup(session->fs, parent, name, &attr);
 
-	if (err == HF_ERR_BUSY && session->block && hf_blocked_add(session, req, parent, name))
+	if (err == HF_ERR_BUSY && session->block && hf_blocked_add(session, req, parent, name, reply_lookup))
 		return;
 	if (!err && !S_ISDIR(attr.st.st_mode))
 		hf_listers_look_up(&session->listers, (uint32_t)fuse_req_ctx(req)->pid);
-	hf_fuse_reply_lookup(req, err, &attr);
+	reply_lookup(req, err, &attr);
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)

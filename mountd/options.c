@@ -306,16 +306,10 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	}
 }
 
-/* value: of options with an argument. */
-static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
+/* Options whose argument is a number; value: that argument. */
+static bool set_number(struct hf_settings *settings, enum option_id id, const char *value)
 {
 	switch (id) {
-	case OPTION_INDEX_DIR:
-		settings->index_dir = value;
-		return *value;
-	case OPTION_DEBUG_DIR:
-		settings->debug_dir = value;
-		return *value;
 	case OPTION_PACK_BELOW:
 		if (!parse_size(value, true, &settings->pack_below))
 			return false;
@@ -338,31 +332,6 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return parse_count(value, &settings->jobs);
 	case OPTION_CHUNK:
 		return parse_size(value, true, &settings->chunk);
-	case OPTION_SUMMARY:
-		settings->summary = !strcmp(value, "on");
-		return settings->summary || !strcmp(value, "off");
-	case OPTION_CHECKSUMS:
-		settings->all_checksums = !strcmp(value, "all");
-		return settings->all_checksums || !strcmp(value, "some");
-	case OPTION_VIEWS:
-		for (char *plus = value; (plus = strchr(plus, '+'));)
-			*plus = ',';
-		settings->views = value;
-		return hf_fs_knows_views(value);
-	case OPTION_OUTPUT:
-		settings->output = value;
-		return *value;
-	case OPTION_SYSROOT:
-		settings->sysroot = value;
-		return *value;
-	case OPTION_SANDBOX:
-		return parse_sandbox(value, &settings->sandbox);
-	case OPTION_LOG:
-		settings->log_file = value;
-		return *value;
-	case OPTION_STATUS:
-		settings->status_all = !strcmp(value, "all");
-		return settings->status_all || !strcmp(value, "owner");
 	case OPTION_SHARD:
 		return parse_shard(value, settings);
 	case OPTION_OFFSET:
@@ -376,6 +345,46 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return parse_size(value, false, &settings->rows);
 	default:
 		return set_flag(settings, id);
+	}
+}
+
+/* All options; value: of those with an argument. */
+static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
+{
+	switch (id) {
+	case OPTION_INDEX_DIR:
+		settings->index_dir = value;
+		return *value;
+	case OPTION_DEBUG_DIR:
+		settings->debug_dir = value;
+		return *value;
+	case OPTION_OUTPUT:
+		settings->output = value;
+		return *value;
+	case OPTION_SYSROOT:
+		settings->sysroot = value;
+		return *value;
+	case OPTION_LOG:
+		settings->log_file = value;
+		return *value;
+	case OPTION_SUMMARY:
+		settings->summary = !strcmp(value, "on");
+		return settings->summary || !strcmp(value, "off");
+	case OPTION_CHECKSUMS:
+		settings->all_checksums = !strcmp(value, "all");
+		return settings->all_checksums || !strcmp(value, "some");
+	case OPTION_STATUS:
+		settings->status_all = !strcmp(value, "all");
+		return settings->status_all || !strcmp(value, "owner");
+	case OPTION_SANDBOX:
+		return parse_sandbox(value, &settings->sandbox);
+	case OPTION_VIEWS:
+		for (char *plus = value; (plus = strchr(plus, '+'));)
+			*plus = ',';
+		settings->views = value;
+		return hf_fs_knows_views(value);
+	default:
+		return set_number(settings, id, value);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A log file that was rotated away: the supervisor opens it anew and hands it to the confined server. */
+/*
+ * Where a mount's processes write: first to the terminal as well, later to the log alone. A log file that was rotated
+ * away the supervisor opens anew and hands to the confined server.
+ */
 #include "mountd/daemon.h"
 #include "mountd/log.h"
 
@@ -9,6 +12,19 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+void hf_daemon_go_quiet(struct hf_plan *plan)
+{
+	atomic_store(&plan->quiet, true);
+	if (plan->log_fd >= 0 || !plan->settings->foreground)
+		hf_log_leave_stderr();
+	if (plan->settings->foreground)
+		return;
+	dup2(plan->null_fd, STDIN_FILENO);
+	dup2(plan->null_fd, STDOUT_FILENO);
+	/* What libraries, asserts and sanitizers have to say goes to the log file too, if there is one. */
+	dup2(plan->log_fd >= 0 ? plan->log_fd : plan->null_fd, STDERR_FILENO);
+}
 
 /* Under the number that the log has had all along, so that no line is lost and no thread writes to a closed file. */
 static bool put_in_place(const struct hf_plan *plan, int fd)

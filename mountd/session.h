@@ -67,8 +67,6 @@ bool hf_session_quiesce(struct hf_session *session);
 void hf_session_fini(struct hf_session *session);
 
 /* fuse_ops.c */
-/* Answers a look-up with what hf_fs_lookup gave. */
-void hf_fuse_reply_lookup(fuse_req_t req, int err, const struct hf_attr *attr);
 void hf_fuse_cancel_reads(struct hf_session *session);
 void hf_fuse_close_handles(struct hf_session *session);
 

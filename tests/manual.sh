@@ -1,23 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The manual is of one piece: every test that hartfs-security(7) names exists; every page that something refers to exists;
-# hartfs-views(5) leads to every page; each page about a file or a format begins with examples: manual.sh SOURCE_DIRECTORY
+# The manual is of one piece: every page that something refers to exists; hartfs-views(5) leads to every page; each page
+# about a file or a format begins with examples; hartfs-index(5) says which files are databases: manual.sh SOURCE_DIRECTORY
 set -u
 cd "$1" || exit 1
-page=mountd/hartfs-security.7.md
 status=0 count=0
 bad() {
 	echo "$*"
 	status=1
 }
-for test in $(grep -oE '\*(unit|prop|mount|fuzz|golden|conformance)\.[a-z_0-9]+\*' "$page" | tr -d '*' | sort -u); do
-	count=$((count + 1))
-	ls "tests/${test%%.*}/test_${test#*.}".{c,sh} "tests/fuzz/fuzz_${test#*.}.c" 2>/dev/null | grep -q . ||
-		bad "$page: there is no test $test"
-done
-[ "$count" -gt 5 ] || bad "$page: no tests found in it"
-
-count=0
 for reference in $(grep -rhoE '\bhartfs(-[a-z]+)?(\*\*)?\([0-9]\)' --include='*.md' --include='*.[ch]' --include='*.def' --include='*.sh' \
 	README.md CHANGES.md codecs index fs mountd contrib tests | tr -d '*' | sort -u); do
 	count=$((count + 1))
@@ -33,4 +24,21 @@ for page in {mountd,index,fs}/hartfs*.[0-9].md; do
 		bad "hartfs-views(5) does not lead to $name"
 	[[ $page != mountd/*.5.md ]] || [ "$(grep -m2 '^# ' "$page" | tail -n 1)" = '# EXAMPLES' ] || bad "$page does not begin with examples"
 done
+
+# databases TEXT: which of the kinds of files that it lists are databases, as schema.sql has it and as the text says it.
+databases() {
+	local ending name database named others
+	others=$(grep '^Every file but .* is an SQLite 3 database' <<<"$1")
+	awk '/^[^ ]*\.hf[a-z]$/ { ending = substr($0, length - 3); next }
+		ending && match($0, /\*[a-z ]+\*/) { print ending, substr($0, RSTART + 1, RLENGTH - 2) } { ending = "" }' <<<"$1" |
+		while read -r ending name; do
+			grep -q "application_id.*>.*\\$ending\b" index/schema.sql && database=1 || database=0
+			[[ $others == *" ${name}s"[\ ,]* ]] && named=0 || named=1
+			echo "$ending" $database $named
+		done
+}
+page=index/hartfs-index.5.md
+[ "$(databases "$(sed 's/ packs,//' "$page")" | awk '$2 != $3')" = '.hfp 0 1' ] || bad "$page: a false word on packs is not found"
+said=$(databases "$(cat "$page")")
+[ "$(awk '$2 != $3' <<<"$said")" = '' ] || bad "$page: which files are databases is not as in schema.sql: $said"
 exit $status

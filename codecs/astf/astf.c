@@ -2,6 +2,7 @@
 /* Arm's Architectural Structured Trace Format as a codec. */
 #include "codecs/astf/dump.h"
 #include "codecs/astf/encoder.h"
+#include "codecs/views.h"
 
 static int probe(const uint8_t *head, size_t n)
 {

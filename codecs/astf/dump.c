@@ -2,6 +2,7 @@
 /* records.txt of ASTF: one line a record, with its stream offset, in the manner of a disassembly. */
 #include "codecs/records.h"
 #include "codecs/astf/dump.h"
+#include "codecs/astf/errors.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/astf/encoder.h"
 
+#include "codecs/astf/errors.h"
+#include "codecs/views.h"
+
 #include <stdlib.h>
 
 /* ESR_ELx.EC */

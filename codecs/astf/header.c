@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/astf/header.h"
 
+#include "codecs/astf/errors.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -22,7 +22,7 @@ enum hf_astf_type {
 #undef HF_ASTF_RECORD
 };
 
-/* HF_ASTF_INSTR_pc and so on: the lowest bit, and the width in the next byte. */
+/* HF_ASTF_ and the names of a record and of its field: the lowest bit, and the width in the next byte. */
 enum hf_astf_field {
 #define HF_ASTF_FIELD(record, name, low, width) HF_ASTF_##record##_##name = (low) | (width) << 8,
 #include "codecs/astf/records.def"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One record to its events, and what is wrong with it by the rules of its trace level (ASTF 3 and 4). */
 #include "codecs/astf/decoder.h"
+#include "codecs/astf/errors.h"
+#include "codecs/base/errors.h"
 #include "codecs/isa/arm.h"
 
 /* ESR_ELx.EC of aborts and alignment faults that leave no instruction, and the first data abort's. */

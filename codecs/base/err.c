@@ -1,26 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codecs/base/err.h"
+#include "codecs/base/errors.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+/* By the number: that a number is there twice is a warning. */
 static const struct {
-	const char *name;
+	const char *name; /* NULL: no error has the number */
 	enum hf_err_class class;
 	int errnum;
 	const char *text;
 } table[] = {
-#define HF_ERR(name, class, errnum, text) {#name, HF_CLASS_##class, errnum, text},
+#define ROW(name, class, errnum, text) [-HF_ERR_##name] = {#name, HF_CLASS_##class, errnum, text}
+	ROW(NOMEM, nomem, ENOMEM, "out of memory"),
+	ROW(IO, io, EIO, "reading failed"),
+	ROW(BUG, bug, EIO, "internal error, please report it"),
+	ROW(STATE, state, EIO, "stored state is not valid"),
+	ROW(CANCELLED, state, EINTR, "cancelled"),
+	ROW(CHANGED, state, ESTALE, "the file changed while it was used"),
+	ROW(NOT_FOUND, state, ENOENT, "not found"),
+	ROW(MISMATCH, state, EIO, "bytes differ from what the index promises"),
+	ROW(UNKNOWN_FORMAT, unsupported, ENOTSUP, "no codec recognises this content (bare packets need a capture.ini)"),
+	ROW(UNSUPPORTED, unsupported, ENOTSUP, "not supported"),
+	ROW(LIMIT, limit, EFBIG, "a limit was exceeded"),
+	ROW(TRUNCATED, corrupt, EIO, "the file ends too early"),
+	ROW(CORRUPT, corrupt, EIO, "the data is damaged"),
+	ROW(CHECKSUM, corrupt, EIO, "a checksum does not match"),
+#undef HF_ERR
+#define HF_ERR(number, name, class, errnum, text) [number] = {#name, HF_CLASS_##class, errnum, text},
+#include "codecs/astf/errors.def"
 #include "codecs/base/errors.def"
+#include "codecs/ete/errors.def"
+#include "codecs/etrace/errors.def"
+#include "codecs/image/errors.def"
+#include "codecs/ntrace/errors.def"
+#include "codecs/perf/errors.def"
+#include "codecs/setup/errors.def"
+#include "codecs/source/errors.def"
+#include "codecs/stf/errors.def"
 #undef HF_ERR
 };
 
+bool hf_err_is_code(int64_t code)
+{
+	return code == 0 || (code < 0 && code > -(int64_t)(sizeof table / sizeof *table) && table[-code].name);
+}
+
 static int row_of(int code)
 {
-	int row = -code - 1;
-
-	return row >= 0 && row < (int)HF_ERRI_COUNT ? row : (int)HF_ERRI_BUG;
+	return code && hf_err_is_code(code) ? -code : -HF_ERR_BUG;
 }
 
 const char *hf_err_name(int code)

@@ -9,19 +9,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum hf_err_index {
-#define HF_ERR(name, class, errnum, text) HF_ERRI_##name,
-#include "codecs/base/errors.def"
-#undef HF_ERR
-	HF_ERRI_COUNT
+/*
+ * What functions of every folder return. An error more here compiles everything anew: what can be said more exactly is an
+ * error of a folder, in its errors.def, and who returns it includes its errors.h.
+ */
+enum hf_err {
+	HF_ERR_NOMEM = -1,
+	HF_ERR_IO = -2,
+	HF_ERR_BUG = -3,
+	HF_ERR_STATE = -4,
+	HF_ERR_CANCELLED = -5,
+	HF_ERR_CHANGED = -6,
+	HF_ERR_NOT_FOUND = -7,
+	HF_ERR_MISMATCH = -8,
+	HF_ERR_UNKNOWN_FORMAT = -9,
+	HF_ERR_UNSUPPORTED = -10,
+	HF_ERR_LIMIT = -11,
+	HF_ERR_TRUNCATED = -12,
+	HF_ERR_CORRUPT = -13,
+	HF_ERR_CHECKSUM = -14,
 };
 
-/* HF_ERR_NOMEM is -1, and so on in the order of errors.def. */
-enum hf_err {
-#define HF_ERR(name, class, errnum, text) HF_ERR_##name = -(int)HF_ERRI_##name - 1,
-#include "codecs/base/errors.def"
-#undef HF_ERR
-};
+/* A row of an errors.def as an enumerator. */
+#define HF_ERR(number, name, class, errnum, text) HF_ERR_##name = -(number),
 
 enum hf_note {
 	HF_OK = 0,
@@ -64,6 +74,8 @@ static inline int hf_diag_set(struct hf_diag *diag, int code, enum hf_space spac
 	return code;
 }
 
+/* Whether a stored number is 0 or an error. */
+bool hf_err_is_code(int64_t code);
 const char *hf_err_name(int code);
 enum hf_err_class hf_err_class(int code);
 /* Memory or descriptors ran out. That says nothing of what was looked at and passes by itself: it is never remembered. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/base/params.h"
 
-#include "codecs/base/err.h"
+#include "codecs/base/errors.h"
 #include "codecs/base/nearest.h"
 #include "codecs/base/number.h"
 

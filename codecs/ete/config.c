@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/config.h"
 
+#include "codecs/ete/errors.h"
 #include "codecs/setup/trace_unit.h"
 
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/decoder.h"
 
+#include "codecs/ete/errors.h"
+#include "codecs/source/errors.h"
+
 #include <stdlib.h>
 
 /* ---- parts ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/elements.h"
 
-#include "codecs/base/err.h"
+#include "codecs/ete/errors.h"
 
 /* One packet on its way; the first error stays. */
 struct put {

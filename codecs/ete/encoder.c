@@ -6,6 +6,7 @@
 #include "codecs/ete/encoder.h"
 
 #include "codecs/isa/arm.h"
+#include "codecs/views.h"
 
 #include <stdlib.h>
 

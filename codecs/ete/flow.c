@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/flow.h"
 
-#include "codecs/base/err.h"
+#include "codecs/ete/errors.h"
 
 #include <assert.h>
 #include <string.h>

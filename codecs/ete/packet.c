@@ -7,6 +7,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/text.h"
+#include "codecs/ete/errors.h"
 
 #include <assert.h>
 

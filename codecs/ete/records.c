@@ -23,6 +23,8 @@
 #include "codecs/ete/decoder.h"
 
 #include "codecs/base/text.h"
+#include "codecs/ete/errors.h"
+#include "codecs/source/errors.h"
 
 #include <stdlib.h>
 
@@ -217,7 +219,7 @@ static const struct hf_field_row fields[] = {
 	PLACE(phase, HF_ETE_PHASES - 1),
 	PLACE(lost_at, INT64_MAX),
 	PLACE(lost_bytes, INT64_MAX),
-	PLACE(lost_code, HF_ERRI_COUNT),
+	PLACE(lost_code, UINT32_MAX),
 	PLACE(lost_detail, UINT32_MAX),
 	PLACE(entry.at, INT64_MAX),
 	PLACE(entry.frame, INT64_MAX),
@@ -243,6 +245,7 @@ static void visit_place(struct hf_records *text, struct hf_fields *f)
 	if (!f->loading && !text->ended)
 		st.place.entry = hf_pipeline_entry(&d->pipeline);
 	HF_FIELD_ROWS(f, fields, &st);
+	hf_fields_require(f, hf_err_is_code(-(int64_t)st.place.lost_code));
 	if (!f->loading || f->err)
 		return;
 	text->ended = st.place.part == s->part_count;

@@ -86,7 +86,7 @@ struct hf_ete_resolve {
 	uint32_t last;    /* index of the youngest committed P0 element, or NO_INDEX; its kind does not matter */
 	uint32_t waiting; /* P0 elements in [settled, tail) */
 	uint32_t ends;    /* elements in the queue that may end a transaction */
-	uint32_t mark;    /* elements before this index are ahead of the mark; see hf_ete_resolve_mark */
+	uint32_t mark;    /* elements before this index are ahead of the mark; see hf_ete_resolve_set_mark */
 	bool mark_void;   /* something reached ahead of it */
 	struct hf_ete_ahead ahead; /* of the head */
 };

@@ -26,7 +26,7 @@ static const struct hf_field_row fields[] = {
 	PLACE(zeros, INT64_MAX),
 	PLACE(lost_at, INT64_MAX),
 	PLACE(lost_bytes, INT64_MAX),
-	PLACE(lost_code, HF_ERRI_COUNT),
+	PLACE(lost_code, UINT32_MAX),
 	PLACE(lost_detail, UINT32_MAX),
 	PLACE(entry.at, INT64_MAX),
 	PLACE(entry.before, HF_CORESIGHT_IDS - 1),
@@ -93,7 +93,7 @@ static bool is_pending(const struct hf_event *ev)
 	case HF_EVENT_DISCONTINUITY: return ev->size == 0;
 	case HF_EVENT_GAP:
 	case HF_EVENT_DOUBT:
-	case HF_EVENT_NOTE: return ev->code > 0 && ev->code <= HF_ERRI_COUNT;
+	case HF_EVENT_NOTE: return ev->code && hf_err_is_code(-(int64_t)ev->code);
 	default: return false;
 	}
 }
@@ -151,6 +151,7 @@ uint64_t hf_ete_dec_state(struct hf_dec *dec, struct hf_fields *f)
 	for (uint32_t i = 0; i < pending && !f->err; i++)
 		visit_event(f, &events[i]);
 	HF_FIELD_ROWS(f, fields, &st);
+	hf_fields_require(f, hf_err_is_code(-(int64_t)st.place.lost_code));
 	if (!f->loading || f->err)
 		return 0;
 	st.place.entry.frame = st.place.entry.at - st.frame;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/stream.h"
 
+#include "codecs/ete/errors.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/read.h"
 #include "codecs/source/pipeline.h"
 
@@ -306,7 +308,6 @@ int hf_ete_remark(struct hf_setup *setup)
 			err = remark_source(setup, setup->values[i].hart);
 	return err;
 }
-
 
 int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/attach.h"
 
+#include "codecs/etrace/errors.h"
+
 /* ---- what an access is as events ---- */
 
 static void add_extra(struct hf_etrace_attach *a, const struct hf_event *ev)

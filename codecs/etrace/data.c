@@ -3,6 +3,7 @@
 #include "codecs/etrace/data.h"
 
 #include "codecs/etrace/bits.h"
+#include "codecs/etrace/errors.h"
 
 enum { LOAD = 0, STORE = 2, SPLIT_LOAD = 4, CSR = 5, ATOMIC = 6, SPLIT_ATOMIC = 7, UNALIGNED_BIT = 1 };
 

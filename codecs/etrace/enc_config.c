@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of the view etrace/: those of the trace unit, by the names of capture.ini, and the encoder's own. */
+#include "codecs/base/errors.h"
 #include "codecs/base/nearest.h"
 #include "codecs/base/number.h"
 #include "codecs/etrace/encoder.h"

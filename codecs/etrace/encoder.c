@@ -3,6 +3,7 @@
 #include "codecs/etrace/encoder.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/source/coresight.h"
+#include "codecs/views.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "codecs/etrace/decoder.h"
 #include "codecs/etrace/encoder.h"
 #include "codecs/etrace/records.h"
+#include "codecs/setup/errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 /* The layer's life, its packets in order, its list and its states. */
 #include "codecs/etrace/follow.h"
 
+#include "codecs/etrace/errors.h"
+
 #include <string.h>
 
 /* ---- a life ---- */
@@ -222,7 +224,7 @@ static const struct hf_field_row fields[] = {
 	FIELD(pc, UINT64_MAX), FIELD(prev_address, UINT64_MAX), FIELD(context, UINT64_MAX), FIELD(next_epc, UINT64_MAX),
 	FIELD(gap_offset, UINT64_MAX), FIELD(gap_bytes, UINT64_MAX), FIELD(gap_detail, UINT64_MAX),
 	FIELD(unsynced, UINT64_MAX), FIELD(time, UINT64_MAX), FIELD(steps, UINT64_MAX), FIELD(prev_irets, UINT32_MAX),
-	FIELD(gap_code, HF_ERRI_COUNT), FIELD(privilege, UINT8_MAX), FIELD(phase, HF_ETRACE_ENTER), FIELD(adjacent, 4),
+	FIELD(gap_code, UINT32_MAX), FIELD(privilege, UINT8_MAX), FIELD(phase, HF_ETRACE_ENTER), FIELD(adjacent, 4),
 	FIELD(prev_end, HF_WALK_ENDS - 1), FIELD(entering, 2), FIELD(flags, HF_ETRACE_FLAGS), FIELD(reported, 1)};
 
 void hf_etrace_follow_visit(struct hf_etrace_follow *f, struct hf_fields *fields_of)
@@ -231,6 +233,7 @@ void hf_etrace_follow_visit(struct hf_etrace_follow *f, struct hf_fields *fields
 	bool pause;
 
 	HF_FIELD_ROWS(fields_of, fields, &f->s);
+	hf_fields_require(fields_of, hf_err_is_code(-(int64_t)f->s.gap_code));
 	hf_etrace_report_visit(&f->report, fields_of);
 	pause = f->s.phase != HF_ETRACE_IDLE;
 	hf_fields_require(fields_of, pause == (f->s.entering != 0) && (pause || f->report.outcomes.count <= 1));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/framing.h"
 
+#include "codecs/etrace/errors.h"
+
 #include <string.h>
 
 /* More than any message has. */

@@ -3,6 +3,7 @@
 #include "codecs/etrace/framing.h"
 
 #include "codecs/etrace/bits.h"
+#include "codecs/etrace/errors.h"
 
 /* Types of the reference flow and of SMI. */
 #define TYPE_INSTRUCTION 2

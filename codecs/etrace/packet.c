@@ -7,6 +7,7 @@
 
 #include "codecs/base/text.h"
 #include "codecs/etrace/bits.h"
+#include "codecs/etrace/errors.h"
 
 struct cursor {
 	struct hf_etrace_bits b;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each packet does to the walk (1.1.1, chapter 11). */
+#include "codecs/base/errors.h"
+#include "codecs/etrace/errors.h"
 #include "codecs/etrace/follow.h"
 #include "codecs/isa/riscv.h"
 

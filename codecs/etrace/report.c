@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/report.h"
 
+#include "codecs/etrace/errors.h"
+
 /* ---- a life ---- */
 
 static int make_tables(struct hf_etrace_report *r)

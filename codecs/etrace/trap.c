@@ -2,6 +2,7 @@
 /* Traps: where they happened, which the packets say only in part, and the events that say it. */
 #include "codecs/etrace/follow.h"
 
+#include "codecs/etrace/errors.h"
 #include "codecs/isa/riscv.h"
 
 /* RISC-V causes. */

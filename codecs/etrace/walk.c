@@ -2,6 +2,8 @@
 /* From one packet to the next through the program (1.1.1, chapter 11). */
 #include "codecs/etrace/follow.h"
 
+#include "codecs/etrace/errors.h"
+
 #define NOWHERE UINT64_MAX /* odd, so never the address of an instruction */
 
 static inline bool is_branch(const struct hf_walk_block *b, uint32_t index)

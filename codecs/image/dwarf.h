@@ -9,6 +9,7 @@
 #include "codecs/image/dwarf_abbrev.h"
 #include "codecs/image/dwarf_form.h"
 #include "codecs/image/dwarf_sections.h"
+#include "codecs/image/errors.h"
 
 #define HF_DWARF_UNITS_MAX (1 << 18)
 

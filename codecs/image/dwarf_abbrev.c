@@ -3,6 +3,7 @@
 
 #include "codecs/base/search.h"
 #include "codecs/image/dwarf_form.h"
+#include "codecs/image/errors.h"
 #include "codecs/image/grow.h"
 
 #include <stdlib.h>

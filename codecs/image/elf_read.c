@@ -3,6 +3,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/image/elf_class.h"
+#include "codecs/image/errors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef HF_IMAGE_GROW_H
 #define HF_IMAGE_GROW_H
 
-#include "codecs/base/err.h"
+#include "codecs/image/errors.h"
 
 #include <stddef.h>
 #include <stdlib.h>

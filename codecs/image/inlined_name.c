@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/inlined_name.h"
 
+#include "codecs/image/errors.h"
 #include "codecs/image/function_name.h"
 
 /* Entries that a name may lie behind: an instance, the function, its declaration in a class, and some to spare. */

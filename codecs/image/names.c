@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/names.h"
 
-#include "codecs/base/err.h"
+#include "codecs/image/errors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "codecs/base/search.h"
 #include "codecs/image/elf_read.h"
+#include "codecs/image/errors.h"
 #include "codecs/image/function_name.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/isa/disasm.h"
 
-#include "codecs/base/err.h"
+#include "codecs/base/errors.h"
 #include "codecs/isa/llvm.h"
 
 #include <stdio.h>

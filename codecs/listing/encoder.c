@@ -5,6 +5,7 @@
 #include "codecs/isa/names.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
+#include "codecs/views.h"
 
 #include <stdlib.h>
 

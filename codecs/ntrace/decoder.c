@@ -2,6 +2,8 @@
 /* Reads the messages of one hart from the bytes, and hands out the planned events in batches. */
 #include "codecs/base/bytes.h"
 #include "codecs/ntrace/decoder.h"
+#include "codecs/ntrace/errors.h"
+#include "codecs/source/errors.h"
 
 #include <stdlib.h>
 
@@ -437,7 +439,7 @@ static const struct hf_field_row fields[] = {
 	FIELD(last_icnt, UINT32_MAX),
 	FIELD(last_hist, UINT32_MAX),
 	FIELD(last_address, UINT64_MAX),
-	FIELD(lost_code, HF_ERRI_COUNT),
+	FIELD(lost_code, UINT32_MAX),
 	FIELD(lost_at, INT64_MAX),
 	FIELD(lost_bytes, UINT64_MAX),
 	FIELD(lost_detail, UINT64_MAX),
@@ -463,6 +465,7 @@ static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
 	if (!f->loading)
 		s = between ? d->s : d->before;
 	HF_FIELD_ROWS(f, fields, &s);
+	hf_fields_require(f, hf_err_is_code(-(int64_t)s.lost_code));
 	hf_return_stack_visit(f->loading || between ? &d->calls : &d->calls_before, f);
 	hf_fields_require(f, is_valid(&s));
 	if (!f->loading)

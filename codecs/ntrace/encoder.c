@@ -3,6 +3,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/ntrace/encoder.h"
+#include "codecs/views.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,10 @@
  * Executes messages on the program. I-CNT and HIST of a message are about the instructions since the message before it:
  * these are walked first. Then its address, or the end of tracing, takes effect. References are to N-Trace 1.0.
  */
+#include "codecs/base/errors.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/ntrace/decoder.h"
+#include "codecs/ntrace/errors.h"
 
 #include <assert.h>
 

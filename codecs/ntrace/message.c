@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ntrace/message.h"
 
+#include "codecs/ntrace/errors.h"
+
 #include <string.h>
 
 /* The low two bits of a byte (3.1). */

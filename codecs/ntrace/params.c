@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ntrace/params.h"
 
+#include "codecs/setup/errors.h"
 #include "codecs/source/coresight.h"
 
 #include <string.h>

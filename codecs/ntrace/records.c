@@ -7,6 +7,8 @@
 #include "codecs/records.h"
 #include "codecs/base/text.h"
 #include "codecs/ntrace/decoder.h"
+#include "codecs/ntrace/errors.h"
+#include "codecs/source/errors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "codecs/codec.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/perf/errors.h"
 
 enum {
 	RECORD_TRACING_DATA = 66,

@@ -3,9 +3,11 @@
  * capture.ini: the project's own description of a capture (hartfs-capture(5)). Strict: what is not known is an error, with
  * its line, because a key that is passed over would decode to something else without a word.
  */
+#include "codecs/base/errors.h"
 #include "codecs/base/nearest.h"
 #include "codecs/base/number.h"
 #include "codecs/codec.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/setup/ini.h"
 
+#include "codecs/setup/errors.h"
+
 #include <stdlib.h>
 #include <string.h>
 

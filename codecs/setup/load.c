@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files that a description names: programs into memory, traces end to end. */
+#include "codecs/base/errors.h"
 #include "codecs/codec.h"
 #include "codecs/image/symbols.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/read.h"
 #include "codecs/source/concat.h"
 

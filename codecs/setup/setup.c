@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/setup/setup.h"
 
+#include "codecs/base/errors.h"
 #include "codecs/base/number.h"
 
 #include <inttypes.h>

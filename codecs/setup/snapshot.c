@@ -6,6 +6,8 @@
  * The hart of a source is its trace id. Two sources with one id that are recordings of one core with the same registers
  * are one hart; any other second source with an id that is taken gets the id with 0x80 added as often as it takes.
  */
+#include "codecs/base/errors.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
 #include "codecs/setup/trace_unit.h"

@@ -2,6 +2,7 @@
 #include "codecs/source/frames.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/source/errors.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

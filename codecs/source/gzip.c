@@ -5,6 +5,7 @@
  * blocks, with the 32 KiB before them as window, or where a member begins, with none.
  */
 #include "codecs/base/bytes.h"
+#include "codecs/source/errors.h"
 #include "codecs/source/unpack.h"
 
 #include <libdeflate.h>

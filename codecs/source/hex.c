@@ -6,6 +6,8 @@
  */
 #include "codecs/source/unpack.h"
 
+#include "codecs/source/errors.h"
+
 #include <string.h>
 
 /* An offset column is no longer. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/source/unpack.h"
 
+#include "codecs/source/errors.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

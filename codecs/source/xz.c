@@ -8,6 +8,7 @@
  * which can only be decoded from its beginning.
  */
 #include "codecs/base/bytes.h"
+#include "codecs/source/errors.h"
 #include "codecs/source/unpack.h"
 
 #include <lzma.h>

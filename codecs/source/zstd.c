@@ -4,6 +4,7 @@
  * skippable frame and is skipped like any other: the frames themselves say where they end.
  */
 #include "codecs/base/bytes.h"
+#include "codecs/source/errors.h"
 #include "codecs/source/frames.h"
 
 static int zst_start(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag)

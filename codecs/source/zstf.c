@@ -11,6 +11,7 @@
  * which asks for what the container says of the places between two chunks.
  */
 #include "codecs/base/bytes.h"
+#include "codecs/source/errors.h"
 #include "codecs/source/frames.h"
 
 #include <assert.h>

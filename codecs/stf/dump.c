@@ -2,6 +2,8 @@
 /* records.txt of STF: the window over the stream, and its records one after the other. */
 #include "codecs/stf/dump.h"
 
+#include "codecs/stf/errors.h"
+
 #include <stdlib.h>
 
 /* What an event has of a record, and of the stream behind it. */

@@ -2,6 +2,8 @@
 /* The STF encoder: which event goes where, and what stands on its own between the groups. */
 #include "codecs/stf/encoder.h"
 
+#include "codecs/views.h"
+
 #include <stdlib.h>
 
 static void put_ids(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)

@@ -7,6 +7,7 @@
 #include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
+#include "codecs/stf/errors.h"
 
 void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart)
 {

@@ -2,6 +2,7 @@
 #include "codecs/stf/header.h"
 
 #include "codecs/source/reader.h"
+#include "codecs/stf/errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/stf/records.h"
 
+#include "codecs/stf/errors.h"
+
 const uint8_t hf_stf_places[256] = {
 #define HF_STF_RECORD(number, name, head, count, unit, place, fields) [number] = HF_STF_PLACE_##place,
 #include "codecs/stf/records.def"

@@ -3,6 +3,7 @@
 #include "codecs/stf/decoder.h"
 #include "codecs/stf/dump.h"
 #include "codecs/stf/encoder.h"
+#include "codecs/views.h"
 
 static int probe(const uint8_t *head, size_t n)
 {

@@ -63,6 +63,17 @@ static void remark_trap(struct hf_sink *sink, const char *what, const struct hf_
 	hf_stf_write_remark(sink, "%s%s%s%s", what, text[0], text[1], text[2]);
 }
 
+static void remark_time(struct hf_sink *sink, const char *what, const struct hf_event *ev)
+{
+	if (ev->flags & HF_EVF_NO_TIME)
+		hf_stf_write_remark(sink, "%s, not known", what);
+	else if (ev->flags & HF_EVF_BACK)
+		hf_stf_write_remark(sink, "%s %llu, %llu events before", what, (unsigned long long)ev->time.value,
+				    (unsigned long long)ev->time.back);
+	else
+		hf_stf_write_remark(sink, "%s %llu", what, (unsigned long long)ev->time.value);
+}
+
 /* One without an instruction, or without an address. */
 static void remark_access(struct hf_sink *sink, const struct hf_event *ev)
 {
@@ -99,19 +110,10 @@ void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev)
 		hf_stf_write_remark(sink, "return from a trap");
 		break;
 	case HF_EVENT_TIMESTAMP:
-		if (ev->flags & HF_EVF_NO_TIME)
-			hf_stf_write_remark(sink, "timestamp, not known");
-		else if (ev->flags & HF_EVF_BACK)
-			hf_stf_write_remark(sink, "timestamp %llu, %llu events before", first,
-					    (unsigned long long)ev->time.back);
-		else
-			hf_stf_write_remark(sink, "timestamp %llu", first);
+		remark_time(sink, "timestamp", ev);
 		break;
 	case HF_EVENT_CYCLES:
-		if (ev->flags & HF_EVF_NO_TIME)
-			hf_stf_write_remark(sink, "cycles, not known");
-		else
-			hf_stf_write_remark(sink, "cycles %llu", first);
+		remark_time(sink, "cycles", ev);
 		break;
 	case HF_EVENT_MARKER:
 		hf_stf_write_remark(sink, "marker %llu: type %llu, value 0x%llx", (unsigned long long)ev->marker.number,

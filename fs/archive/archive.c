@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/archive/archive.h"
 
+#include "codecs/base/errors.h"
 #include "fs/archive/acl.h"
 
 #include <errno.h>

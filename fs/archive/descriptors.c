@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/archive/descriptors.h"
+#include "codecs/base/errors.h"
 #include "fs/base/views.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/archive/params.h"
 
+#include "codecs/base/errors.h"
 #include "codecs/base/nearest.h"
 #include "codecs/codec.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
 #include "fs/base/views.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/archive/path.h"
-#include "codecs/base/err.h"
+#include "codecs/base/errors.h"
 
 #include <stdio.h>
 #include <string.h>

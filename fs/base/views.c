@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The views by number: of encoders, the files beside those, and what each one's bytes depend on. */
+#include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
 #include "fs/base/views.h"
 #include "fs/fs.h"

@@ -2,6 +2,8 @@
 /* What all kinds of bytes have in common: which there are of a capture, opening it for them, and making a piece. */
 #include "fs/bytes/bytes.h"
 
+#include "fs/base/views.h"
+
 #include <stdlib.h>
 
 void hf_bytes_ref(const struct hf_bytes *bytes)

@@ -9,7 +9,6 @@
 #define HF_FS_BYTES_H
 
 #include "fs/base/common.h"
-#include "fs/base/views.h"
 #include "fs/capture/open_capture.h"
 #include "fs/capture/repair.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A view in chunks, as its table has them. */
 #include "codecs/isa/disasm.h"
+#include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/makers.h"
 #include "index/cut.h"

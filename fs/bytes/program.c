@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program of a hart, and the files beside it, cut evenly. */
+#include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/executable.h"
 

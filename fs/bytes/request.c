@@ -5,6 +5,8 @@
  */
 #include "fs/bytes/request.h"
 
+#include "codecs/source/errors.h"
+
 #include <stdlib.h>
 
 struct wait {

@@ -2,6 +2,7 @@
 /* When which slice is measured, who waits for it, and how far it is. */
 #include "fs/bytes/slice_parts.h"
 
+#include "codecs/base/errors.h"
 #include "fs/capture/info.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The decompressed stream of a capture, cut evenly. */
+#include "codecs/source/errors.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/block_source.h"
 #include "index/cursor.h"

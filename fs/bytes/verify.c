@@ -2,6 +2,9 @@
 /* Checking all bytes of a capture against its index, on all threads that decode. */
 #include "fs/bytes/bytes.h"
 
+#include "codecs/source/errors.h"
+#include "fs/base/views.h"
+
 #include <stdlib.h>
 
 struct verify {

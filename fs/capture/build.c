@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indexing one capture, on whichever thread was chosen for it. */
+#include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/info.h"

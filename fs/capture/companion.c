@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/companion.h"
 
+#include "codecs/base/errors.h"
 #include "codecs/image/elf_read.h"
+#include "codecs/image/errors.h"
 #include "fs/archive/path.h"
 #include "fs/base/list.h"
 #include "fs/capture/beside.h"

@@ -11,7 +11,6 @@
 #include "codecs/image/elf_symbol.h"
 #include "codecs/image/symbols.h"
 #include "fs/archive/held.h"
-#include "fs/base/views.h"
 #include "fs/capture/debug_file.h"
 #include "fs/capture/places.h"
 
@@ -59,6 +58,7 @@ struct hf_capture;
 struct hf_debug_dir;
 struct hf_stamp;
 struct hf_trace;
+struct hf_views;
 
 /*
  * Opens what is around the capture while that has this stamp, or what the trace's description names, with the symbols

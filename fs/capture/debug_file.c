@@ -2,6 +2,7 @@
 #include "fs/capture/debug_file.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/image/errors.h"
 
 #include <libdeflate.h>
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 /* An index that does not keep what it promises is thrown away. */
 #include "fs/capture/captures.h"
 
+#include "codecs/base/errors.h"
+
 /* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong
  * with us. That the index cannot be read is something else. */
 enum { REBUILDS_MAX = 2 };

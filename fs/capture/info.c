@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/info.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/trial.h"
+#include "codecs/source/errors.h"
 #include "fs/capture/captures.h"
 #include "fs/base/json.h"
 #include "fs/capture/members.h"

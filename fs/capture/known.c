@@ -3,6 +3,7 @@
  * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds
  * until bytes are wanted, a failure for a minute.
  */
+#include "codecs/base/errors.h"
 #include "fs/capture/capture.h"
 #include "fs/capture/captures.h"
 

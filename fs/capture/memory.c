@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/memory.h"
+#include "codecs/base/errors.h"
 #include "fs/capture/captures.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/open_capture.h"
+#include "codecs/base/errors.h"
 #include "fs/capture/block_source.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/repair.h"

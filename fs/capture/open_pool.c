@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The captures that are open: who gets one, and which one is closed for others. */
+#include "codecs/base/errors.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/repair.h"
 

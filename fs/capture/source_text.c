@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/source_text.h"
 
+#include "codecs/base/errors.h"
 #include "fs/capture/captures.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/base/errors.h"
 #include "fs/capture/block_source.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/spooler.h"

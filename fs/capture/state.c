@@ -2,6 +2,8 @@
 /* How far a capture is, what is known of it, and what is told of that. */
 #include "fs/capture/captures.h"
 
+#include "codecs/base/errors.h"
+
 static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "waiting", "gone"};
 
 const char *hf_capture_state_name(enum hf_capture_state state)

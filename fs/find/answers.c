@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/answers.h"
 
+#include "codecs/base/errors.h"
 #include "fs/base/list.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* A question to a capture: hart by hart, with the summary if there is a good one. */
 #include "fs/find/run.h"
 
+#include "fs/base/views.h"
 #include "fs/find/scan.h"
 #include "fs/find/untold.h"
 

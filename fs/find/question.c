@@ -2,6 +2,7 @@
 /* What a user asks, read term by term. */
 #include "fs/find/question.h"
 
+#include "codecs/base/errors.h"
 #include "codecs/isa/names.h"
 
 #include <stdarg.h>

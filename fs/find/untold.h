@@ -5,7 +5,7 @@
 
 #include "fs/find/question.h"
 
-/* What a stream with these flags (enum hf_stream_flag) does not tell of, that is asked for; NULL: nothing. */
+/* What a stream with these flags (enum hf_stream_flags) does not tell of, that is asked for; NULL: nothing. */
 const char *hf_untold_by(const struct hf_question *question, unsigned flags);
 
 /*

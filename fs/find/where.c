@@ -2,6 +2,7 @@
 /* The files of hartN/where/ as they are counted, kept and found again, and their bytes. */
 #include "fs/find/where.h"
 
+#include "codecs/base/errors.h"
 #include "fs/find/answers.h"
 #include "fs/find/untold.h"
 #include "fs/find/where_value.h"

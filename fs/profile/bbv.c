@@ -7,6 +7,7 @@
  */
 #include "codecs/base/number.h"
 #include "codecs/base/text.h"
+#include "fs/base/modes.h"
 #include "fs/profile/bbv_blocks.h"
 #include "fs/profile/bbv_intervals.h"
 #include "fs/profile/both.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open files: the archive's own, texts made when they are opened, and bytes that are made as they are read. */
+#include "codecs/source/errors.h"
 #include "fs/archive/held.h"
 #include "fs/bytes/events.h"
 #include "fs/bytes/request.h"

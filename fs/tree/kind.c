@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of nodes.def, and the loops over it. */
+#include "codecs/base/errors.h"
 #include "fs/base/log_ring.h"
+#include "fs/base/views.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/info.h"
 #include "fs/find/where.h"

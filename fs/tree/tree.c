@@ -2,6 +2,7 @@
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
 
+#include "codecs/base/errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

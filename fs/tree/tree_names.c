@@ -3,6 +3,7 @@
  * The names that stand beside the archive's own: which one the view directory of a capture has, and whose it is. Where
  * the archive, or an earlier capture of the directory, has the name already, there is a substitute.
  */
+#include "codecs/base/errors.h"
 #include "fs/archive/names.h"
 #include "fs/tree/tree.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths to what stands there, and the search of an archive for captures. */
+#include "codecs/base/errors.h"
 #include "fs/hartfs.h"
 #include "fs/tree/tree.h"
 

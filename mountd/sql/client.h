@@ -14,7 +14,10 @@ struct hf_client {
 	unsigned refs;	    /* of functions and tables that SQLite has */
 };
 
-void hf_client_put(void *client);
+/* Nobody has it yet; NULL: no memory. */
+struct hf_client *hf_client_new(sqlite3 *db);
+/* One that had the client aux has it no longer; the last call ends the child. */
+void hf_client_put(void *aux);
 
 /* Makes tables of the schema. */
 int hf_tables_register(struct hf_client *client);

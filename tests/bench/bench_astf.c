@@ -3,6 +3,7 @@
  * ns an instruction (user CPU time) of decoding ASTF, of encoding trace.astf and trace.stf from its events, and of
  * records.txt: bench_astf FILE.astf [ROUNDS]. The file is decompressed first; the rest is in memory.
  */
+#include "codecs/views.h"
 #include "tests/lib/astftest.h"
 
 #include <sys/resource.h>

@@ -5,6 +5,7 @@
  * as accesses, are left out first, as they are of no matter to an ETE.
  */
 #include "codecs/ete/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 
 #include <fcntl.h>

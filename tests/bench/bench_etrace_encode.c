@@ -4,6 +4,7 @@
  * parameters (default: the modes one by one) the payload bits an instruction, without framing, and the CPU time.
  */
 #include "codecs/etrace/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/rvtrace.h"
 

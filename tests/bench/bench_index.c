@@ -5,6 +5,7 @@
  * together; of builds by several threads also the time on the clock.
  */
 #include "codecs/isa/disasm.h"
+#include "codecs/views.h"
 #include "index/exec.h"
 #include "index/index.h"
 

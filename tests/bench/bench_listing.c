@@ -6,6 +6,7 @@
 #include "codecs/codec.h"
 #include "codecs/isa/disasm.h"
 #include "codecs/isa/riscv.h"
+#include "codecs/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * again, and encodes those events; CPU time of this thread, and bits an instruction. PARAMETERS are a decoder's:
  * "srcbits=0,xlen=64,...".
  */
+#include "codecs/views.h"
 #include "tests/lib/ntracetest.h"
 
 #include <time.h>

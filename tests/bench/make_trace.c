@@ -8,6 +8,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/codec.h"
 #include "codecs/stf/records.h"
+#include "codecs/views.h"
 #include "tests/lib/zstfwriter.h"
 
 #include <fcntl.h>

@@ -6,6 +6,7 @@
  * decoded, CRC-32 of the lines, and the ordinals. "stack" adds the stacks, without symbols, to the lines. The answer to
  * "state=ORDINAL" is the text of hartfs state, with tabs between its lines.
  */
+#include "codecs/base/errors.h"
 #include "fs/find/find.h"
 #include "fs/find/moments.h"
 #include "fs/library.h"

@@ -7,6 +7,7 @@
 #include "codecs/astf/decoder.h"
 #include "codecs/astf/encoder.h"
 #include "codecs/stf/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/sliver.h"
 
@@ -27,7 +28,7 @@ static void check_event(uint64_t *left, const struct hf_event *ev)
 	if (ev->kind == HF_EVENT_TEXT || ev->kind == HF_EVENT_OPAQUE)
 		*left = ev->size;
 	if (ev->kind == HF_EVENT_GAP || ev->kind == HF_EVENT_NOTE)
-		MUST(ev->code > 0 && ev->code <= HF_ERRI_COUNT);
+		MUST(ev->code && hf_err_is_code(-(int64_t)ev->code));
 	if (hf_event_is_instruction(ev))
 		MUST(ev->insn.mode < HF_MODE_COUNT && ev->insn.size == 4 && ev->insn.flow < HF_FLOW_COUNT);
 }

@@ -5,6 +5,7 @@
  */
 #include "codecs/astf/decoder.h"
 #include "codecs/astf/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/fuzz.h"
 
 /* A header, and one record of each type, with a string of two. */

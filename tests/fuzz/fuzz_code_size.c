@@ -5,6 +5,7 @@
  * the program itself has a table; where the program lies (8 bytes); up to three lines of text, the values; the program.
  */
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
 #include "tests/lib/fuzz.h"

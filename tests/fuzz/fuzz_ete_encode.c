@@ -3,6 +3,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/ete/encoder.h"
 #include "codecs/isa/arm.h"
+#include "codecs/views.h"
 #include "tests/lib/encfuzz.h"
 
 /* The atoms that waited, the end of one stretch, an overflow, a synchronisation, addresses, a timestamp. */

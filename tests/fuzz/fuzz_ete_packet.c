@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as ETE packets: one that can be read can be written, and says the same then. Input: flags, packets. */
-#include "codecs/base/err.h"
+#include "codecs/ete/errors.h"
 #include "codecs/ete/packet.h"
 #include "tests/lib/fuzz.h"
 

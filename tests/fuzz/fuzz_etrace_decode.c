@@ -20,7 +20,7 @@ static void check_event(const struct hf_event *ev)
 		break;
 	case HF_EVENT_GAP:
 	case HF_EVENT_NOTE:
-		MUST(ev->code > 0 && ev->code <= HF_ERRI_COUNT);
+		MUST(ev->code && hf_err_is_code(-(int64_t)ev->code));
 		break;
 	case HF_EVENT_DATA:
 		MUST(ev->used > 0 && ev->used <= sizeof ev->data.bytes);

@@ -3,6 +3,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/etrace/encoder.h"
 #include "codecs/isa/riscv.h"
+#include "codecs/views.h"
 #include "tests/lib/encfuzz.h"
 
 /* Packets of all kinds, of 32 bytes at the most. */

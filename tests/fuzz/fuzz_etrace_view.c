@@ -7,6 +7,7 @@
  */
 #include "codecs/etrace/encoder.h"
 #include "codecs/isa/riscv.h"
+#include "codecs/views.h"
 #include "tests/lib/etraceloop.h"
 #include "tests/lib/fuzz.h"
 

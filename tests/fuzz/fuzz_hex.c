@@ -4,6 +4,7 @@
  * refused where that refuses it; each block comes again when it is read or the scan resumed there. The first byte says
  * whether the text has words, how its bytes arrive, and how often it is repeated, so that there are several blocks.
  */
+#include "codecs/source/errors.h"
 #include "codecs/source/source.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/sliver.h"

@@ -7,6 +7,7 @@
 #include "codecs/codec.h"
 #include "codecs/isa/disasm.h"
 #include "codecs/listing/listing.h"
+#include "codecs/views.h"
 #include "tests/lib/counted.h"
 #include "tests/lib/fuzz.h"
 

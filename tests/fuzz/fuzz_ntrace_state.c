@@ -3,6 +3,7 @@
  * Any bytes as state blobs of the N-Trace decoder and encoder: refused, or some events and bytes come out, whatever
  * they are. The first byte says how many bytes the decoder's blob has; the rest is the encoder's.
  */
+#include "codecs/views.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/rvrun.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf.data of any bytes: whether it is a capture does not depend on how it is read, and it is never opened as one. */
 #include "codecs/codec.h"
+#include "codecs/perf/errors.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/sliver.h"
 

@@ -3,6 +3,7 @@
  * Any text as a question of hartfs find: lines with the name of an option, and perhaps '=' and its text. What is refused is
  * refused with words and adds nothing; what is taken is a term with bounds in order.
  */
+#include "codecs/base/errors.h"
 #include "fs/find/question.h"
 #include "tests/lib/fuzz.h"
 

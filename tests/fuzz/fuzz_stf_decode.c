@@ -5,6 +5,7 @@
  */
 #include "codecs/stf/decoder.h"
 #include "codecs/stf/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/fuzz.h"
 
 extern const struct hf_codec hf_codec_stf;
@@ -38,7 +39,7 @@ static void check_event(struct promise *p, const struct hf_event *ev)
 		break;
 	case HF_EVENT_GAP:
 	case HF_EVENT_NOTE:
-		MUST(ev->code > 0 && ev->code <= HF_ERRI_COUNT);
+		MUST(ev->code && hf_err_is_code(-(int64_t)ev->code));
 		break;
 	default:
 		break;

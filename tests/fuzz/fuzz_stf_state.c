@@ -5,6 +5,7 @@
  */
 #include "codecs/stf/decoder.h"
 #include "codecs/stf/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/fuzz.h"
 
 extern const struct hf_codec hf_codec_stf;

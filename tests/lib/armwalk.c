@@ -2,6 +2,7 @@
 #include "tests/lib/armwalk.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/ete/errors.h"
 #include "codecs/isa/arm.h"
 #include "tests/lib/check.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/astftest.h"
+#include "codecs/views.h"
 #include "tests/lib/recordtext.h"
 
 static const struct {

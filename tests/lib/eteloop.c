@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/views.h"
 #include "tests/lib/eteloop.h"
 
 #include "codecs/ete/encoder.h"

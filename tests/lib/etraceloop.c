@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/views.h"
 #include "tests/lib/etraceloop.h"
 
 #include "codecs/etrace/encoder.h"

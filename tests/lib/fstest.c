@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/fstest.h"
+#include "codecs/base/errors.h"
 #include "tests/lib/stftest.h"
 
 #include <fcntl.h>

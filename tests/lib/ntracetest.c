@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/views.h"
 #include "tests/lib/ntracetest.h"
 
 void hf_ntt_init(struct hf_ntt *t, const char *params)

@@ -93,7 +93,7 @@ static void put_branch_to(struct maker *m, unsigned funct3, unsigned rs1, unsign
 	put(m, branch(funct3, rs1, rs2, (int64_t)(target - here(m))));
 }
 
-/* A branch forward, whose target hf_land says. */
+/* A branch forward, whose target land says. */
 static size_t put_branch(struct maker *m)
 {
 	const size_t at = m->program->size;

@@ -3,6 +3,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"
+#include "codecs/ntrace/errors.h"
 #include "tests/lib/rvasm.h"
 
 #define INSNS_MAX 600

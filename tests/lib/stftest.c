@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/stftest.h"
+#include "codecs/views.h"
 
 #include <unistd.h>
 

@@ -2,6 +2,7 @@
 #include "tests/lib/toy_codec.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 #include "codecs/source/reader.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/walk.h"
 
+#include "codecs/source/errors.h"
 #include "codecs/source/reader.h"
 #include "tests/lib/check.h"
 #include "tests/lib/sliver.h"

@@ -18,12 +18,12 @@ block() { awk -v n="$1" '/^```/ { inside = !inside; count += inside; next } insi
 build() {
 	cmake --build "$tmp/build" --target hartfs "$@" >"$tmp/out" 2>&1 || fail "it does not build: $(tail -n 20 "$tmp/out")"
 }
-# reusable: the object files of the build that is tested which the lists have no part in. codec.h only declares what is
-# in them; whatever else reads a list is compiled again, and what includes that, and what is made by the build.
+# reusable: the object files of the build that is tested which the lists have no part in. codecs/views.h only declares what
+# is in one; whatever else reads a list is compiled again, and what includes that, and what is made by the build.
 reusable() {
 	local old=$1 readers
 	grep -q '^HARTFS_SANITIZE:STRING=$' "$old/CMakeCache.txt" && grep -q '^HARTFS_COVERAGE:BOOL=OFF$' "$old/CMakeCache.txt" || return
-	readers=$(cd "$root" && grep -rlE '^#include "codecs/(codecs|views)\.def"' codecs fs index mountd tests | grep -vx codecs/codec.h)
+	readers=$(cd "$root" && grep -rlE '^#include "codecs/(codecs|views)\.def"' codecs fs index mountd tests | grep -vx codecs/views.h)
 	ninja -C "$old" -t deps | awk -v root="$root/" -v old="$old/" -v readers="$readers" '
 		BEGIN { n = split(readers, reader, "\n"); for (i = 1; i <= n; i++) mine[root reader[i]] = 1 }
 		/: #deps / { if (object && !again) print object; object = $1; again = /STALE/; sub(/:$/, "", object); next }

@@ -56,7 +56,7 @@ done
 views=$("$hartfs" help info | sed -n '/^Views/{n;p}')
 [ "$(wc -w <<<"$views")" = $(($(grep -c '^HF_VIEW(' "$root/codecs/views.def") + 1)) ] || complain "the views in the help: $views"
 # What the system's calls can fail with is explained.
-for errno in $(sed -n 's/^HF_ERR([A-Z_]*, *[a-z]*, *\(E[A-Z]*\),.*/\1/p' "$root/codecs/base/errors.def" | sort -u); do
+for errno in $(sed -n 's/^\t\?[A-Z_]*(.*[A-Z_], *[a-z]*, *\(E[A-Z]*\), *".*/\1/p' "$root"/codecs/{base/err.c,*/errors.def} | sort -u); do
 	grep -qw "$errno" "$page" || complain "hartfs(1) does not know $errno"
 done
 for library in libfuse SQLite xxHash liblzma zlib libzstd LLVM; do

@@ -5,7 +5,9 @@
  * packet unless nothing is synchronised; and packets say what the draft wants them to.
  */
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etraceloop.h"
 

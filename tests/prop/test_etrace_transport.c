@@ -3,7 +3,9 @@
  * The view etrace/ in every framing: read back through its own description it gives the same instructions, traps and
  * accesses, and from any byte on, where messages can be found in the middle, the same tail.
  */
+#include "codecs/base/errors.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etraceloop.h"
 

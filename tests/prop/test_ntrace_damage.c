@@ -4,6 +4,7 @@
  * again at the next synchronising message, and says what was lost. Wrong pcs that it gives before it notices cannot be
  * ruled out: they are counted.
  */
+#include "codecs/ntrace/errors.h"
 #include "tests/lib/rvrun.h"
 
 /* So far ahead of a loss the flow is looked for: more than what lies between two synchronising messages. */

@@ -5,7 +5,9 @@
  */
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"
+#include "codecs/ntrace/errors.h"
 #include "codecs/ntrace/message.h"
+#include "codecs/views.h"
 #include "tests/lib/rvelf.h"
 #include "tests/lib/rvrun.h"
 

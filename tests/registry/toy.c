@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/registry/toy.h"
 
+#include "codecs/views.h"
+
 #define HF_CODEC(name) extern const struct hf_codec hf_codec_##name;
 #include "codecs/codecs.def"
 #undef HF_CODEC

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/answers.h"
 
+#include "codecs/base/errors.h"
 #include "tests/sim/sched.h"
 
 #include <stdio.h>

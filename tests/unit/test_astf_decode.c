@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ASTF decoder: each rule of the trace levels, what is damaged or cut, and entering between any two events. */
+#include "codecs/astf/errors.h"
+#include "codecs/base/errors.h"
 #include "tests/lib/astftest.h"
 
 #define PLUS "HEADER version_minor=b timestamps=1\n"

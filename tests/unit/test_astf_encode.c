@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ASTF encoder: other formats' events, the trace levels' rules, and the way to STF and back. */
+#include "codecs/views.h"
 #include "tests/lib/astftest.h"
 
 extern const struct hf_codec hf_codec_stf;

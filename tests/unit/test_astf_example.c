@@ -5,12 +5,12 @@
  * of records.txt and of the listing. With --write the files are written anew.
  */
 #include "codecs/isa/disasm.h"
+#include "codecs/views.h"
 #include "tests/lib/astftest.h"
 #include "tests/lib/pack.h"
 
 #include <llvm/Config/llvm-config.h>
 #include <zlib.h>
-
 
 static struct hf_walk_bytes read_data(const char *name, const char *suffix)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture.ini as text: what it may say, and what is wrong with the rest, line by line. */
+#include "codecs/base/errors.h"
+#include "codecs/setup/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/files.h"
 #include "tests/lib/setuptest.h"

@@ -3,6 +3,7 @@
  * The catalogue: what is put is found, by this and by later ones, as long as the stamp is the same; files that are not
  * what they should be are none; writers in each other's way, and one that is killed, lose nothing but news.
  */
+#include "codecs/base/errors.h"
 #include "index/catalogue.h"
 #include "index/file.h"
 #include "tests/lib/check.h"

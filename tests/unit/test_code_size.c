@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What descriptions and programs say of Zcmp, Zcmt and the jump table of a hart. */
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
 #include "tests/lib/check.h"

@@ -3,6 +3,7 @@
  * Small DWARF by hand: calls within calls, code upon code, what the linker left out, and what is damaged, too deep, too
  * much or in another file, which is unknown.
  */
+#include "codecs/image/errors.h"
 #include "codecs/image/inlined.h"
 #include "tests/lib/check.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is rare in captures: speculation that is corrected late, losses, limits, AArch32, time with what it stamps. */
+#include "codecs/base/errors.h"
+#include "codecs/ete/errors.h"
 #include "codecs/ete/resolve.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etetest.h"

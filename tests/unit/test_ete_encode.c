@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of the view ete/, written out; what is lost at the edges; parameters and states that are refused. */
+#include "codecs/base/errors.h"
 #include "codecs/ete/encoder.h"
 #include "codecs/isa/arm.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/eteloop.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of an ETE: every header, worked bytes, and that writing is the reverse of reading. */
-#include "codecs/base/err.h"
+#include "codecs/ete/errors.h"
 #include "codecs/ete/packet.h"
 #include "tests/lib/check.h"
 

@@ -3,6 +3,7 @@
  * Very many accesses between two packets, and rows of accesses and instructions that cannot be brought together: each
  * access at its own instruction or at none, and where it is none a doubt says so.
  */
+#include "codecs/etrace/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etraceloop.h"
 

@@ -3,7 +3,9 @@
  * The E-Trace encoder against the streams of the two reference encoders: from the same execution, with the same
  * parameters and habits, the same bytes. And its states: taken at any event boundary they lead to the same bytes.
  */
+#include "codecs/base/errors.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/rvwalk.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Framings: single messages, the corpus' samples of each, streams that are entered in the middle, parameters. */
+#include "codecs/base/errors.h"
+#include "codecs/etrace/errors.h"
 #include "codecs/etrace/framing.h"
 #include "tests/lib/etracetest.h"
 

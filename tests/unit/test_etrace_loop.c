@@ -4,7 +4,9 @@
  * 1, 2, 3, 7, 100 instructions and none at all, come back as they were.
  */
 #include "codecs/isa/riscv.h"
+#include "codecs/base/errors.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etraceloop.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* E-Trace packets: the worked payloads of the specifications and of public encoders, both ways. */
+#include "codecs/etrace/errors.h"
 #include "codecs/etrace/packet.h"
 #include "tests/lib/check.h"
 

@@ -4,6 +4,7 @@
  * other directly, causes that nobody knows, doubts of the source.
  */
 #include "codecs/etrace/encoder.h"
+#include "codecs/ntrace/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etraceloop.h"
 

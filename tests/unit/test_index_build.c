@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an index says against one sequential pass: every chunk, ordinal and offset, for several sizes of chunks. */
+#include "codecs/source/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

@@ -4,6 +4,7 @@
  * views there are, also if the number of threads changes all the time, and when only views are made.
  */
 #include "codecs/isa/disasm.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

@@ -3,6 +3,7 @@
  * Builds that are interrupted: killed at every kind of moment, cancelled, in each other's way, overtaken by a change of
  * the file. What comes out in the end is the same, row by row, as if nothing had happened.
  */
+#include "codecs/base/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

@@ -3,7 +3,9 @@
  * The index with the real codecs: STF captures, their listing, STF view and records, cut at several sizes. What each
  * chunk gives again is what one pass gives, and a build that is interrupted at every chunk ends the same.
  */
+#include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/lib/stftest.h"

@@ -6,6 +6,8 @@
 #include "codecs/codec.h"
 #include "codecs/isa/disasm.h"
 #include "codecs/listing/listing.h"
+#include "codecs/stf/errors.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/counted.h"
 

@@ -4,6 +4,7 @@
  * and stale bytes, messages cut short, encoders before 1.0. What comes out is what went in, or a loss that is told.
  */
 #include "codecs/ntrace/decoder.h"
+#include "codecs/ntrace/errors.h"
 #include "tests/lib/frames.h"
 #include "tests/lib/ntracetest.h"
 

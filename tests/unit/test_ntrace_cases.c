@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What single N-Trace messages do: streams of a few messages on a small program, and the events they must become. */
+#include "codecs/ntrace/errors.h"
 #include "codecs/ntrace/message.h"
 #include "tests/lib/ntracetest.h"
 

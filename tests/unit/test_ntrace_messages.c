@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of N-Trace: the examples of the specification, every field in every width, damage; and records.txt. */
+#include "codecs/ntrace/errors.h"
 #include "codecs/ntrace/message.h"
 #include "tests/lib/ntracetest.h"
 

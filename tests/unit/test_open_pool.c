@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others; and
  * that who waits for descriptors ends with the fs. */
+#include "codecs/base/errors.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 

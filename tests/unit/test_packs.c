@@ -5,6 +5,7 @@
  */
 #include "index/packs.h"
 
+#include "codecs/base/errors.h"
 #include "index/fault.h"
 #include "index/pack.h"
 #include "tests/lib/check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters of views by a table: what is taken, what is refused in which words, what stays as it was. */
-#include "codecs/base/err.h"
+#include "codecs/base/errors.h"
 #include "codecs/base/params.h"
 #include "tests/lib/check.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf.data: with CoreSight trace it is a capture that is refused with a reason, without it an ordinary file. */
 #include "codecs/codec.h"
+#include "codecs/perf/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/sliver.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plain sources, probing, and what all containers have in common: cuts, flips and reading that fails below them. */
+#include "codecs/source/errors.h"
 #include "codecs/source/reader.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"

@@ -3,6 +3,7 @@
  * ASTF files as containers: a header in clear and the records compressed behind it, in every way that liblzma and zlib
  * can write; what is cut, damaged or of another kind than the header says.
  */
+#include "codecs/source/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each container's own cases: what its tools write, what is odd but right, what is wrong, and what is too large. */
 #include "codecs/base/bytes.h"
+#include "codecs/source/errors.h"
 #include "codecs/source/frames.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The containers of the corpus: one stream in every container, files at the edges, and damaged ones. */
+#include "codecs/source/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/sha256.h"
 #include "tests/lib/walk.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hexadecimal text as a container: what the lines give, entered at every block and in slivers; and what is wrong. */
+#include "codecs/source/errors.h"
 #include "codecs/source/source.h"
 #include "tests/lib/check.h"
 

@@ -3,6 +3,8 @@
  * The STF captures with known answers: pcs, opcodes, memory accesses and traps of every one, the malformed files, and
  * trace.stf of every hart read again.
  */
+#include "codecs/stf/errors.h"
+#include "codecs/views.h"
 #include "tests/lib/sliver.h"
 #include "tests/lib/stftest.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The STF decoder on streams made here: groups, modes, harts, losses, limits, and its state. */
+#include "codecs/source/errors.h"
+#include "codecs/stf/errors.h"
 #include "tests/lib/sliver.h"
 #include "tests/lib/stftest.h"
 

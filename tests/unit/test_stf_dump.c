@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* records.txt of STF streams made here: every field of every record, long texts, defects, cuts, entering anywhere. */
+#include "codecs/source/errors.h"
 #include "codecs/stf/dump.h"
 #include "tests/lib/pack.h"
 #include "tests/lib/recordtext.h"

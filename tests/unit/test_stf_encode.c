@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The STF encoder: what it writes of foreign events, its header, and its state. */
+#include "codecs/views.h"
 #include "tests/lib/stftest.h"
 
 extern const struct hf_codec hf_codec_stf;

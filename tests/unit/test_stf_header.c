@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The STF header: what it must hold, where its errors are, and what info.json says of it. */
+#include "codecs/stf/errors.h"
 #include "tests/lib/stftest.h"
 
 extern const struct hf_codec hf_codec_stf;

@@ -3,6 +3,8 @@
  * Damaged chunks of a .zstf: their size and the next one's start are known from the chunk table, so everything else is
  * decoded, the same however it was entered, and each loss is announced.
  */
+#include "codecs/source/errors.h"
+#include "codecs/stf/errors.h"
 #include "tests/lib/recordtext.h"
 #include "tests/lib/zstftest.h"
 

@@ -3,6 +3,7 @@
  * What a .zstf says of the places between its chunks, start pc and number of instructions: where that is wrong there is
  * a note, the same one however decoding was entered.
  */
+#include "codecs/stf/errors.h"
 #include "tests/lib/zstftest.h"
 
 struct note {

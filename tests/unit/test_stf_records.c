@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* STF records: bytes to struct and back, sizes from as many bytes as there are, every descriptor. */
+#include "codecs/stf/errors.h"
 #include "tests/lib/stftest.h"
 
 static struct hf_stf_layout layout = {.vector_words = 4, .protocol = HF_STF_PROTOCOL_TILELINK, .event64 = true};

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols of ELF files made here, in both classes; and as the listing shows them. */
 #include "codecs/codec.h"
+#include "codecs/image/errors.h"
 #include "codecs/image/symbols.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 
 #include <elf.h>

@@ -3,6 +3,7 @@
  * Every row of views.def keeps what codec.h asks of a view and no compiler sees: names, hooks that come in pairs, answers
  * to wrong parameters, and a place in the manual. A failure names the view.
  */
+#include "codecs/base/errors.h"
 #include "codecs/codec.h"
 #include "fs/base/views.h"
 #include "tests/lib/check.h"
