@@ -12,6 +12,7 @@ listed=$(dirname "$HARTFS_BIN")/tests/listed
 listed_pcs() { "$listed" pcs; }
 listed_insts() { "$listed" insts; }
 listed_mem() { "$listed" mem; }
+listed_places() { "$listed" places; }
 
 # The goldens have sizes as stored: golden_mem bits|bytes [LISTING] turns them into bytes, as the instruction in the
 # listing says by its name, else as the file has most of them.
