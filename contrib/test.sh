@@ -33,7 +33,7 @@ skipped() {
 run() {
 	local only=(-LE long) log=build/$1/tests.log
 	[ -z "$all" ] || only=()
-	export HARTFS_QUESTIONS=100 HARTFS_PAIRS=600 HARTFS_SOME=
+	export HARTFS_QUESTIONS=100 HARTFS_PAIRS=300 HARTFS_SOME=
 	[ "$1" = release ] || HARTFS_QUESTIONS=10 HARTFS_PAIRS=60 HARTFS_SOME=1
 	# Many tests wait for most of their time: for a timeout, a signal, another process.
 	ctest --test-dir "build/$1" -j "$((2 * $(nproc)))" --output-on-failure "${only[@]}" | tee "$log" || status=1

@@ -330,7 +330,8 @@ static void verify_item(struct worker *worker, uint64_t *chunks, uint64_t *bad, 
 	struct hf_diag own = {0};
 	struct hartfs_diag *first = diag->error ? NULL : diag; /* what indexing has said stays */
 
-	if (first)
+	/* What is left beside a file that was removed is compared all the same: nothing is found only the next time. */
+	if (first && !worker->bad_files)
 		hf_library_fail(fs, path, hf_fs_verify(fs, path, chunks, bad, &own), &own, first);
 	if (*bad || !is_comparable(diag->error))
 		return;
@@ -351,13 +352,11 @@ static void do_item(struct worker *worker)
 	/* What it says against the capture itself, indexing says better. */
 	worker->bad_files = 0;
 	hf_fs_examine(hf_library_fs(archive), item->path, tell_bad_file, worker, &own);
-	removed = work->verify && worker->bad_files;
-	if (!removed)
+	if (!work->verify || !worker->bad_files)
 		hartfs_index(archive, item->path, on_progress, worker, &diag);
-	if (work->verify && !removed) {
+	if (work->verify)
 		verify_item(worker, &chunks, &bad, &diag);
-		removed = worker->bad_files;
-	}
+	removed = work->verify && worker->bad_files;
 	pthread_mutex_lock(&work->lock);
 	work->partial -= item->percent;
 	if (diag.error == HARTFS_ERROR_INDEX && !work->verify)

@@ -26,6 +26,7 @@ listed_pcs() { "$listed" pcs; }
 listed_insts() { "$listed" insts; }
 listed_mem() { "$listed" mem; }
 listed_modes() { "$listed" modes; }
+listed_places() { "$listed" places; }
 
 # The goldens have sizes as stored: golden_mem bits|bytes [LISTING] turns them into bytes, as the instruction in the
 # listing says by its name, else as the file has most of them.

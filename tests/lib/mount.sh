@@ -157,6 +157,17 @@ do_umount() {
 	wait_until no_servers || fail "processes are left: $(servers)"
 }
 
+# damage_pages FILE...: three bytes in each page of an index file but the first half of its first one.
+damage_pages() {
+	python3 - "$@" <<-'END'
+		import os, sys
+		for name in sys.argv[1:]:
+		    fd = os.open(name, os.O_WRONLY)
+		    for at in range(5000, os.fstat(fd).st_size, 4096):
+		        os.pwrite(fd, b"xyz", at)
+	END
+}
+
 # Files that are no captures, for tests that only need a tree.
 plain_archive() {
 	mkdir -p "$archive/sub/deep"

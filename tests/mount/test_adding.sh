@@ -16,7 +16,7 @@ cp -r "$root"/{CMakeLists.txt,cmake,codecs,contrib,fs,index,mountd,tests,README.
 # block N: the N-th block of code of the page.
 block() { awk -v n="$1" '/^```/ { inside = !inside; count += inside; next } inside && count == n' "$page"; }
 build() {
-	cmake --build "$tmp/build" --target hartfs "$@" >"$tmp/out" 2>&1 || fail "it does not build: $(tail -n 20 "$tmp/out")"
+	cmake --build "$tmp/build" --target "$@" >"$tmp/out" 2>&1 || fail "it does not build: $(tail -n 20 "$tmp/out")"
 }
 # reusable: the object files of the build that is tested which the lists have no part in. codecs/views.h only declares what
 # is in one; whatever else reads a list is compiled again, and what includes that, and what is made by the build.
@@ -49,25 +49,26 @@ block 1 >"$tree/codecs/opcodes/view.c"
 block 2 >>"$tree/codecs/views.def"
 grep -q 'HF_VIEW(opcodes)' "$tree/codecs/views.def" || fail "the page has no row for the list"
 built=$(dirname "$hartfs")
-reusable "$built" 2>/dev/null | sort >"$tmp/reusable"
+mkdir "$tmp/build"
+reusable "$built" 2>/dev/null >"$tmp/reusable"
 echo "$(wc -l <"$tmp/reusable") object files are those of $built"
-cat >"$tmp/launch" <<-END
-	#!/bin/bash
-	# launch COMPILER ARGUMENT...: compiles, or takes what there is.
-	for ((i = 1; i <= \$#; i++)); do
-		[ "\${!i}" != -o ] || { i=\$((i + 1)); object=\${!i}; }
-		[ "\${!i}" != -MF ] || { i=\$((i + 1)); needs=\${!i}; }
+(cd "$built" && xargs -r cp --parents -t "$tmp/build" <"$tmp/reusable") || fail "they cannot be copied"
+cat >"$tmp/launch" <<-'END'
+	#!/bin/sh
+	# launch COMPILER ARGUMENT...: compiles what was not there before this file was.
+	for argument; do
+		[ "$before" != -o ] || object=$argument
+		[ "$before" != -MF ] || needs=$argument
+		before=$argument
 	done
-	if [ "\$needs" ] && grep -qxF "\$object" "$tmp/reusable"; then
-		echo "\$object: \${!#}" >"\$needs" && exec cp "$built/\$object" "\$object"
-	fi
-	exec "\$@"
+	[ -e "$object" ] && [ "$object" -ot "$0" ] || exec "$@"
+	echo "$object: $argument" >"$needs"
 END
 chmod +x "$tmp/launch"
 cmake -S "$tree" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS=-O0 -DCMAKE_C_COMPILER_LAUNCHER="$tmp/launch" \
 	>"$tmp/out" 2>&1 ||
 	fail "it is not configured: $(tail -n 20 "$tmp/out")"
-build test_views codec_loops fuzz_encode
+build hartfs test_views codec_loops fuzz_encode
 hartfs=$tmp/build/hartfs
 
 # The format: a codec without a sample is missed; with it every loop passes.
@@ -112,9 +113,10 @@ line=$(grep -n '^hart\*N\*/trace.stf$' "$tree/mountd/hartfs-views.5.md" | cut -d
 sed -i "$((line - 1))r $tmp/paragraph" "$tree/mountd/hartfs-views.5.md"
 passes test_views || fail "unit.views: $(cat "$tmp/out")"
 
-capture_archive
-mkdir "$archive/arm"
-cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
+mkdir "$archive/boot" "$archive/arm"
+"$hartfs" cat -q --index-dir "$index" "$HARTFS_DATA/archive/boot/rv-sys.stf.gz" hart0/at/0-9999/trace.stf |
+	gzip -1 >"$archive/boot/rv-sys.stf.gz"
+cp "$HARTFS_DATA/astf/figure.astf" "$archive/arm/"
 do_mount --wait
 view=$mnt/boot/rv-sys@stf@gz/hart0
 [ "$(stat -c %s "$view/opcodes.txt")" = "$(cat "$view/opcodes.txt" | wc -c)" ] || fail "its size is not what it says"
@@ -122,9 +124,9 @@ cmp <(sed 's/^0*//' "$view/opcodes.txt") <(grep -v '^#' "$view/listing.txt" | aw
 	fail "its opcodes are not those of the listing"
 lines=$(grep -vc '^#' "$view/at/100-200/listing.txt")
 cmp "$view/at/100-200/opcodes.txt" <(tail -n +101 "$view/opcodes.txt" | head -n "$lines") || fail "a slice of it is another text"
-grep -A1 '"opcodes.txt"' "$mnt/arm/a64-sys@astf/info.json" | grep -q 'RISC-V only' ||
-	fail "info.json does not say why Arm has none: $(grep -A2 opcodes "$mnt/arm/a64-sys@astf/info.json")"
-[ -e "$mnt/arm/a64-sys@astf/hart0/opcodes.txt" ] && fail "Arm has it all the same"
+grep -A1 '"opcodes.txt"' "$mnt/arm/figure@astf/info.json" | grep -q 'RISC-V only' ||
+	fail "info.json does not say why Arm has none: $(grep -A2 opcodes "$mnt/arm/figure@astf/info.json")"
+[ -e "$mnt/arm/figure@astf/hart0/opcodes.txt" ] && fail "Arm has it all the same"
 cp "$view/opcodes.txt" "$tmp/opcodes.txt"
 do_umount
 
@@ -135,7 +137,7 @@ build codec_loops
 passes codec_loops encode stf && fail "a state that is not saved is not noticed"
 grep -q 'the view opcodes' "$tmp/out" || fail "not said which view: $(cat "$tmp/out")"
 block 6 >"$tree/codecs/opcodes/view.c"
-build test_views codec_loops fuzz_encode
+build hartfs test_views codec_loops fuzz_encode
 for test in test_views "codec_loops encode stf" "codec_loops chunks stf" "fuzz_encode $tree/tests/fuzz/corpus/encode"; do
 	# shellcheck disable=SC2086
 	passes $test || fail "$test: $(cat "$tmp/out")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # hartfs diff, as a user types it: captures against their copies in other formats, changed copies, lost trace, two archives,
-# several harts; exit statuses; what is wrong; and some two thousand pairs of captures, of which a judge that reads neither
+# several harts; exit statuses; what is wrong; and hundreds of pairs of captures, of which a judge that reads neither
 # index nor digests knows how they differ.
 . "$(dirname "$0")/../lib/mount.sh"
 [ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
@@ -11,13 +11,13 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 judge=$here/diff/judge.py
 copies=$tmp/copies
 mkdir -p "$copies" "$index"
-rv=$archive/boot/rv-sys.stf.gz a64=$archive/a64-sys.astf mini=$archive/mini/rv32-mini.stf
+rv=$archive/boot/rv-sys.stf.gz a64=$archive/a64-sys.astf mini=$archive/mini/piece.stf
 
 # diff_of STATUS OPTION...: what comes out is in out and err.
 diff_of() {
 	local status=$1 got
 	shift
-	timeout "$patience" "$hartfs" diff --no-summary --index-dir "$index" "$@" >"$tmp/out" 2>"$tmp/err"
+	"$hartfs" diff --no-summary --index-dir "$index" "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	[ "$got" = "$status" ] || fail "diff $* ended with $got: $(head -n 5 "$tmp/err" "$tmp/out")"
 }
@@ -28,7 +28,7 @@ same() {
 prints() {
 	[ "$(cat "$tmp/out")" = "$1" ] || fail "diff prints: $(head -n 20 "$tmp/out")"
 }
-cat_of() { timeout "$patience" "$hartfs" cat --no-summary --index-dir "$index" "$@"; }
+cat_of() { "$hartfs" cat --no-summary --index-dir "$index" "$@"; }
 # copy CAPTURE VIEW NAME [OPTION...]: a directory of packets, or a file, beside all others.
 copy() {
 	local file
@@ -51,6 +51,9 @@ judged() {
 	diff_of "$3" "$1" "$2" --all --json ${4:+--data}
 	python3 "$judge" listings "$a" "$b" "$tmp/out" ${4:-} >"$tmp/judged" || fail "diff $1 $2: $(cat "$tmp/judged")"
 }
+
+# What the judge reads is a piece, and so of some chunks only.
+cat_of "$archive/mini/rv32-mini.stf" hart0/at/0-39999/trace.stf >"$mini"
 
 # ---- one run in several formats: nothing differs ----
 for view in etrace ntrace trace.stf; do
@@ -85,17 +88,17 @@ grep -qE '^harts 0 and 0: instructions; [1-9][0-9]* stretches compared by their 
 python3 - "$copies/mini-trace.stf" "$copies/changed.stf" <<'END' || fail "the copy cannot be made"
 import sys
 trace = bytearray(open(sys.argv[1], "rb").read())
-# The 3,000th branch of that opcode, with another register; and, far behind it, a bit of a value that was read.
+# The 600th branch of that opcode, with another register; and, far behind it, a bit of a value that was read.
 at = -1
-for _ in range(3000):
-    at = trace.index(b"\xf0" + 0xff184be3.to_bytes(4, "little"), at + 1)
+for _ in range(600):
+    at = trace.index(b"\xf0" + 0x04a7d463.to_bytes(4, "little"), at + 1)
 trace[at + 2] ^= 0x80
-at = trace.index(b"\x01\x3d", at + 400000)
+at = trace.index(b"\x01\x3d", at + 80000)
 trace[at + 2] ^= 4
 open(sys.argv[2], "wb").write(trace)
 END
 cat_of "$mini" hart0/listing.txt >"$tmp/mini"
-nth=$(awk '$4 == "ff184be3" {if (++n == 3000) print $1}' "$tmp/mini")
+nth=$(awk '$4 == "04a7d463" {if (++n == 600) print $1}' "$tmp/mini")
 diff_of 1 "$mini" "$copies/changed.stf"
 [ "$(sed -n '1,3p' "$tmp/out")" = "--- $mini hart 0
 +++ $copies/changed.stf hart 0
@@ -127,7 +130,7 @@ done
 judged "$copies/lost-etrace" "$copies/lost-ntrace" 1
 # Two programs have nothing in common.
 diff_of 1 "$rv" "$mini" --all
-[ "$(grep '^@@' "$tmp/out")" = '@@ -0,873595 +0,200000 @@' ] || fail "two programs: $(grep '^@@' "$tmp/out")"
+[ "$(grep '^@@' "$tmp/out")" = '@@ -0,873595 +0,40000 @@' ] || fail "two programs: $(grep '^@@' "$tmp/out")"
 grep -qx -- '-# 873555 instructions, 20 to 873574, are not shown' "$tmp/out" || fail "nothing says that lines are left out"
 
 # ---- several harts ----
@@ -182,13 +185,13 @@ def block(address, n):
     return address, [0x13 | rng.randrange(1 << 12) << 20 for _ in range(n)]
 
 functions = [block(0x10000 + 0x1000 * i, rng.randint(3, 60)) for i in range(24)]
-run = [rng.choice(functions) for _ in range(9000)]
+run = [rng.choice(functions) for _ in range(2000)]
 added = block(0x100000, 5000)
 small = [block(0x200000 + 0x1000 * i, rng.randint(1, 40)) for i in range(7)]
 capture(sys.argv[1] + "/run.stf", run)
-capture(sys.argv[1] + "/function.stf", run[:4000] + [added] + run[4000:])
+capture(sys.argv[1] + "/function.stf", run[:1000] + [added] + run[1000:])
 pieces = list(run)
-for at in sorted(rng.sample(range(1, 9000), 300), reverse=True):
+for at in sorted(rng.sample(range(1, 2000, 8), 60), reverse=True):
     pieces.insert(at, rng.choice(small))
 capture(sys.argv[1] + "/pieces.stf", pieces)
 END
@@ -196,7 +199,7 @@ diff_of 1 "$copies/run.stf" "$copies/function.stf" --all --context 0
 [ "$(grep -c '^@@' "$tmp/out")" = 1 ] && grep -qE '^@@ -[0-9]+,0 \+[0-9]+,5001 @@' "$tmp/out" ||
 	fail "an inserted function: $(grep '^@@' "$tmp/out" | head -n 5)"
 diff_of 1 "$copies/run.stf" "$copies/pieces.stf" --count
-prints 300
+prints 60
 judged "$copies/run.stf" "$copies/pieces.stf" 1
 
 # ---- what is wrong ----
@@ -243,8 +246,8 @@ if [ -d "${HARTFS_CORPUS:-}/etrace/towers" ]; then
 	same "$copies/towers-htm_rb_rh" "$copies/towers-spec_htm_all"
 	for config in c111_delta_rs16 c111_full_rs4096 lean; do
 		same "$copies/towers/$config" "$copies/towers/c111_bp_rs16"
-		judged "$copies/towers/$config" "$copies/towers-spec_htm_all" 1
 	done
+	judged "$copies/towers/lean" "$copies/towers-spec_htm_all" 1
 fi
 
 # ---- the judge ----

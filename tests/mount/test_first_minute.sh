@@ -71,7 +71,7 @@ int main()
 {
 	tally::Words words;
 	std::ostringstream text;
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < 8; i++)
 		text << (i % 3 ? "the cat sat " : "on the mat, ") << i << "\n";
 	words.add(text.str());
 	for (const auto &word : words.by_count())
@@ -139,20 +139,21 @@ walk() {
 	"$machine-linux-gnu-g++" -g -shared -fPIC -o libtally.so tally.cpp &&
 		"$machine-linux-gnu-g++" -g -o words words.cpp -L. -ltally -Wl,-rpath,'$ORIGIN' || { fail "$machine: the compiler"; return; }
 	hartfs record -o "traces/$machine" -- ./words >"$tmp/out" 2>"$tmp/err" || fail "$machine: record ended with $?: $(cat "$tmp/err")"
-	[ "$(tail -n 1 "$tmp/out")" = 120 ] || fail "$machine: the program printed $(tail -n 1 "$tmp/out")"
+	[ "$(tail -n 1 "$tmp/out")" = 24 ] || fail "$machine: the program printed $(tail -n 1 "$tmp/out")"
 	hartfs mount --wait --log "$log" traces "$mnt" || fail "$machine: mount ended with $?"
 	views=$(echo "$mnt/$machine"/words@*)
 	found=$(grep -m1 '<tally::Words::add(std::[^ ]*.* tally.cpp:6>' "$views/hart0/listing.txt")
 	reached "this line"
 	echo "$found"
 	[ -n "$found" ] || fail "$machine: the function of the library is not there with its line"
-	grep -q '<int total<int>(.* words.cpp:4>' "$views/hart0/listing.txt" || fail "$machine: no template of the program"
 	[ -s "$views/errors.txt" ] && fail "$machine: $(head -n 3 "$views/errors.txt")"
 	pictures "$(echo "$capture".*st*)"
 	# A file has one name, but a question may leave the parameters out.
 	[ -e "$views/hart0/where/call/tally::Words::add" ] && fail "$machine: a function without its parameters is a file"
 	[ -s "$views/hart0/where/symbol/main" ] || fail "$machine: where/symbol/main is not there"
-	cp "$views/hart0/listing.txt" "$tmp/listing"
+	# Each place once is enough, if there is a tool that is fast.
+	if [ -x "$build/tests/listed" ]; then "$build/tests/listed" places; else cat; fi <"$views/hart0/listing.txt" >"$tmp/listing"
+	grep -q '<int total<int>(.* words.cpp:4>' "$tmp/listing" || fail "$machine: no template of the program"
 	hartfs umount "$mnt" || fail "$machine: umount ended with $?"
 	found=$(python3 "$here/../lib/source_lines.py" "$capture.d" "$seed" <"$tmp/listing" 2>&1)
 	echo "$machine: places, files, lines compared (seed $seed): $found"

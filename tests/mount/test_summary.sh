@@ -3,7 +3,7 @@
 # The summary: a file beside the index, unless somebody says no; verify checks it, and --prune removes it with its capture.
 . "$(dirname "$0")/../lib/mount.sh"
 capture_archive
-h() { timeout "$patience" "$hartfs" "$@" --index-dir "$index"; }
+h() { timeout "$patience" "$hartfs" "$1" --index-dir "$index" "${@:2}"; }
 summaries() { find "$index" -name '*.hfq' | wc -l; }
 
 h index -q --no-summary "$archive" || fail "indexing ended with $?"
@@ -39,6 +39,23 @@ grep -q 'hfq' "$tmp/out" || fail "verify does not name the file: $(cat "$tmp/out
 h index -q "$archive" || fail "indexing ended with $?"
 [ "$(summaries)" = "$n" ] || fail "$(summaries) of $n are there again"
 h verify -q "$archive" || fail "verify ended with $?"
+
+# All that is wrong of a capture is found at once: a page of the summary, and rows of an index whose capture became another
+# one in place, with its size and its time.
+mini=$archive/mini/rv32-mini.stf
+mkdir "$tmp/both"
+mini_of() { h "$1" --index-dir "$tmp/both" --chunk=1000 "$mini"; }
+mini_of index >/dev/null || fail "indexing ended with $?"
+cp -p "$mini" "$tmp/mini"
+printf '\x93' | dd of="$mini" bs=1 seek=1000001 conv=notrunc status=none
+cmp -s "$mini" "$tmp/mini" && fail "it is no other capture"
+touch -r "$tmp/mini" "$mini"
+printf 'x' | dd of="$(echo "$tmp/both"/*.hfq)" bs=1 seek=9000 conv=notrunc status=none
+mini_of verify >"$tmp/out" && fail "verify finds nothing"
+grep -q 'hfq is damaged' "$tmp/out" && grep -q 'hfi does not say what the capture does' "$tmp/out" ||
+	fail "verify does not name both files: $(cat "$tmp/out")"
+mini_of verify >"$tmp/out" || fail "verify left something for another time: $(cat "$tmp/out")"
+cp -p "$tmp/mini" "$mini"
 
 # It goes when its capture does.
 mv "$archive" "$archive.away"

@@ -10,6 +10,7 @@
  *   mem    index kind address bytes attr data...: of the memory accesses; index counts instruction records from 0
  *   modes  mode pc opcode as they stand: of the retired instructions; FIELDS is the mode where none is known
  *   notes  retired instructions before, and the line: of each line that begins with #
+ *   places the line of the first retired instruction at each pc, and of the next one there whose opcode is another
  *   flow   pc opcode as they stand, and between them the traps: "trap", retired instructions before, kind and cause, or
  *          nothing if FIELDS is 1,4 and not 1-4, target
  */
@@ -123,6 +124,38 @@ static void modes(struct line *l)
 	}
 }
 
+static void places(struct line *l)
+{
+	enum { SLOTS = 1 << 20 };
+	static struct {
+		unsigned long long pc, opcode_and_1;
+	} slots[SLOTS];
+	static size_t used;
+	char *at = l->text;
+	unsigned long long pc, opcode;
+	size_t i;
+
+	if (*at == '#')
+		return;
+	for (int skip = 0; skip < 2; skip++)
+		at = strchrnul(at, ' ') + strspn(strchrnul(at, ' '), " ");
+	pc = strtoull(at, &at, 16);
+	opcode = strtoull(at, NULL, 16);
+	for (i = pc * 0x9e3779b97f4a7c15 >> 44; slots[i].opcode_and_1 && slots[i].pc != pc; i = (i + 1) % SLOTS)
+		;
+	if (slots[i].opcode_and_1 == opcode + 1)
+		return;
+	used += !slots[i].opcode_and_1;
+	if (used == SLOTS) {
+		fprintf(stderr, "listed: too many places\n");
+		exit(2);
+	}
+	slots[i].pc = pc;
+	slots[i].opcode_and_1 = opcode + 1;
+	put(l->text);
+	put("\n");
+}
+
 static void notes(struct line *l)
 {
 	if (*l->text == '#')
@@ -225,7 +258,7 @@ static const struct {
 	const char *name;
 	void (*line)(struct line *l);
 } whats[] = {{"pc", pc},       {"pcs", pcs},	 {"insts", insts}, {"mem", mem},
-	     {"modes", modes}, {"notes", notes}, {"flow", flow}};
+	     {"modes", modes}, {"notes", notes}, {"places", places}, {"flow", flow}};
 
 static ssize_t add_to_sum(void *ctx, const char *text, size_t n)
 {
@@ -248,7 +281,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], whats[i].name))
 			take = whats[i].line;
 	if (!take) {
-		fprintf(stderr, "listed: pc, pcs, insts, mem, modes, notes or flow\n");
+		fprintf(stderr, "listed: pc, pcs, insts, mem, modes, notes, places or flow\n");
 		return 2;
 	}
 	__fsetlocking(stdin, FSETLOCKING_BYCALLER);
