@@ -39,8 +39,8 @@ check a64-threads-ss t6.astf.xz .t6
 # the same instructions is what round_trip says.
 loops="a64-small/trace a64-recurse/trace a64-sys/trace a64-indirect-pac/trace a64-threads-ss/t1"
 for loop in $loops; do cp "$mnt/$loop@astf/hart0/trace.stf" "$tmp/again/${loop%/*}.stf" || fail "cp $loop"; done
-timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
 for loop in $loops; do check_astf_loop "$loop" "$mnt/$loop@astf/hart0" "$tmp/mnt2/${loop%/*}@stf/hart0"; done
-timeout 300 "$hartfs" umount "$tmp/mnt2" || fail "umount of the second mount"
+timeout "$patience" "$hartfs" umount "$tmp/mnt2" || fail "umount of the second mount"
 do_umount
 finish
