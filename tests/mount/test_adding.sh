@@ -68,7 +68,7 @@ chmod +x "$tmp/launch"
 cmake -S "$tree" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS=-O0 -DCMAKE_C_COMPILER_LAUNCHER="$tmp/launch" \
 	>"$tmp/out" 2>&1 ||
 	fail "it is not configured: $(tail -n 20 "$tmp/out")"
-build hartfs test_views codec_loops fuzz_encode
+build hartfs unit_views codec_loops fuzz_encode
 hartfs=$tmp/build/hartfs
 
 # The format: a codec without a sample is missed; with it every loop passes.
@@ -106,12 +106,12 @@ grep -qE '^[0-9a-f]{8}$' "$tmp/out" && grep -q 'RISC-V only' "$tmp/out" || fail 
 "$hartfs" help mount | grep -A1 '^Views' | grep -qw opcodes.txt || fail "the help does not list it"
 
 # The manual is asked for, by name.
-passes test_views && fail "nobody misses it in the manual"
+passes unit_views views && fail "nobody misses it in the manual"
 grep -q 'the view opcodes: .*hartfs-views.5.md' "$tmp/out" || fail "not said what is missing: $(cat "$tmp/out")"
 block 4 >"$tmp/paragraph"
 line=$(grep -n '^hart\*N\*/trace.stf$' "$tree/mountd/hartfs-views.5.md" | cut -d: -f1)
 sed -i "$((line - 1))r $tmp/paragraph" "$tree/mountd/hartfs-views.5.md"
-passes test_views || fail "unit.views: $(cat "$tmp/out")"
+passes unit_views views || fail "unit.views: $(cat "$tmp/out")"
 
 mkdir "$archive/boot" "$archive/arm"
 "$hartfs" cat -q --index-dir "$index" "$HARTFS_DATA/archive/boot/rv-sys.stf.gz" hart0/at/0-9999/trace.stf |
@@ -137,8 +137,8 @@ build codec_loops
 passes codec_loops encode stf && fail "a state that is not saved is not noticed"
 grep -q 'the view opcodes' "$tmp/out" || fail "not said which view: $(cat "$tmp/out")"
 block 6 >"$tree/codecs/opcodes/view.c"
-build hartfs test_views codec_loops fuzz_encode
-for test in test_views "codec_loops encode stf" "codec_loops chunks stf" "fuzz_encode $tree/tests/fuzz/corpus/encode"; do
+build hartfs unit_views codec_loops fuzz_encode
+for test in "unit_views views" "codec_loops encode stf" "codec_loops chunks stf" "fuzz_encode encode $tree/tests/fuzz/corpus/encode"; do
 	# shellcheck disable=SC2086
 	passes $test || fail "$test: $(cat "$tmp/out")"
 done
