@@ -7,6 +7,9 @@
 #include "tests/lib/check.h"
 #include "tests/lib/etetest.h"
 
+/* Every bit and byte; with a sanitizer, to which all decoders' memory is dear, a part of them. */
+enum { EACH = HF_TEST_SANITIZED ? 5 : 1 };
+
 static uint64_t *whole;
 static size_t whole_count;
 
@@ -137,7 +140,7 @@ static void test_flips(const char *name, uint32_t hart)
 	c.setup->parts[0].offset = 0;
 	hf_src_free(c.src);
 	c.src = memory;
-	for (size_t bit = 0; bit < 8 * size; bit++) {
+	for (size_t bit = 0; bit < 8 * size; bit += EACH) {
 		struct hf_event *ev;
 		size_t n;
 
@@ -155,14 +158,14 @@ static void test_flips(const char *name, uint32_t hart)
 
 int main(void)
 {
-	test_cut("snapshots/src_addr", 2, 1);
-	test_cut("snapshots/ete_spec_1", 1, 1);
-	test_cut("snapshots/q_elem", 1, 1);
+	test_cut("snapshots/src_addr", 2, EACH);
+	test_cut("snapshots/ete_spec_1", 1, EACH);
+	test_cut("snapshots/q_elem", 1, EACH);
 	test_cut("snapshots/maxspec78_commopt0", 2, 7);
 	test_cut("snapshots/infrastructure", 0x10, 1021);
 	test_begun("snapshots/infrastructure", 0x10, 16 * 37);
-	test_begun("crafted/async_norm", 1, 1);
-	test_begun("crafted/async_long", 1, 1);
+	test_begun("crafted/async_norm", 1, EACH);
+	test_begun("crafted/async_long", 1, EACH);
 	test_flips("snapshots/ete_spec_1", 1);
 	test_flips("snapshots/rme_test", 1);
 	free(whole);
