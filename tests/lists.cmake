@@ -13,11 +13,11 @@ set(LONG_TESTS
 
 if(HARTFS_SANITIZE STREQUAL thread)
 	# Readers side by side, workers beside readers, what changes or ends meanwhile. The other scripts ask what is right,
-	# of the same threads, at twenty times the price. So does unit.wrong_values; and a child of unit.index_resume is killed
-	# before a sanitizer says anything.
-	set(UNSANITIZED_TESTS unit.index_resume unit.wrong_values)
+	# of the same threads, at twenty times the price. So do unit.fs_compare and unit.wrong_values; and a child of
+	# unit.index_resume is killed before a sanitizer says anything.
+	set(UNSANITIZED_TESTS unit.fs_compare unit.index_resume unit.wrong_values)
 	set(SANITIZED_MOUNT_TESTS basic change direct index index_room inside ls packs profile prune readers side_files
-		signals snapshot_sources spool sql summary undecoded wait)
+		signals snapshot_sources spool sql undecoded)
 else()
 	# What is fed damage, foreign bytes or odd options, and one script for each command. What judges text needs no
 	# sanitizer, nor does what asks much of code that another script has run.
