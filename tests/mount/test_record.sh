@@ -341,7 +341,7 @@ __attribute__((constructor)) static void begin(void)
 END
 cc -I "$root" -shared -fPIC -o "$tmp/scribble.so" "$src/scribble.c" -lpthread || fail "the scribbler"
 printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$tmp/scribble.so" "$(command -v qemu-riscv64)" >"$tmp/bin/qemu-riscv64"
-for seed in 1 2 3; do
+for seed in 1 2 3 4 5; do
 	PATH=$tmp/bin:$PATH SCRIBBLE=$seed timeout "$patience" "$hartfs" record -o "$tmp/o/scribbled" "$src/riscv64/prog" work 500 \
 		>"$tmp/out" 2>"$tmp/err"
 	status=$?

@@ -50,7 +50,7 @@ same() {
 	done
 }
 mkdir "$tmp/none"
-for chunk in 500 16384; do
+for chunk in 80 16384; do
 	same "$rv" "$count"
 	same "$a64" 844991
 	same "$mini" 200000

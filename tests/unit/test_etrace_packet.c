@@ -245,6 +245,13 @@ static void test_refused(void)
 				       (const uint8_t *)"\x58", 1, &pkt), HF_ERR_ETRACE_PACKET);
 	CHECK_EQ(hf_etrace_packet_read(&p, HF_ETRACE_BRANCH_PREDICTION, (const uint8_t *)"\x58\0\0\0\4", 5, &pkt),
 		 HF_ERR_ETRACE_PACKET);
+	/* a subformat of format 0 that is neither a count nor an index */
+	p.f0s_width = 2;
+	CHECK_EQ(hf_etrace_packet_read(&p, HF_ETRACE_BRANCH_PREDICTION, (const uint8_t *)"\0", 1, &pkt), 0);
+	CHECK_EQ(hf_etrace_packet_read(&p, HF_ETRACE_BRANCH_PREDICTION, (const uint8_t *)"\x08", 1, &pkt),
+		 HF_ERR_ETRACE_PACKET);
+	CHECK_EQ(hf_etrace_packet_read(&p, HF_ETRACE_BRANCH_PREDICTION, (const uint8_t *)"\x0c", 1, &pkt),
+		 HF_ERR_ETRACE_PACKET);
 }
 
 int main(void)
