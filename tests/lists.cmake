@@ -13,17 +13,18 @@ set(LONG_TESTS
 
 if(HARTFS_SANITIZE STREQUAL thread)
 	# Readers side by side, workers beside readers, what changes or ends meanwhile. The other scripts ask what is right,
-	# of the same threads, at twenty times the price. So do unit.fs_compare and unit.wrong_values; and a child of
-	# unit.index_resume is killed before a sanitizer says anything.
-	set(UNSANITIZED_TESTS unit.fs_compare unit.index_resume unit.wrong_values)
-	set(SANITIZED_MOUNT_TESTS basic change direct index index_room inside ls packs profile prune readers side_files
-		signals snapshot_sources spool sql undecoded)
+	# of the same threads, at twenty times the price. So do these; and what is killed ends before a sanitizer says anything.
+	set(UNSANITIZED_TESTS prop.slice unit.fs_compare unit.fs_damage unit.index_resume unit.index_summary_resume
+		unit.wrong_values)
+	set(SANITIZED_MOUNT_TESTS basic change direct index inside ls packs prune readers side_files signals
+		snapshot_sources spool sql undecoded)
 else()
 	# What is fed damage, foreign bytes or odd options, and one script for each command. What judges text needs no
-	# sanitizer, nor does what asks much of code that another script has run.
-	set(UNSANITIZED_TESTS unit.index_resume)
+	# sanitizer, nor does what asks much of code that another test has run, or what ThreadSanitizer gets.
+	set(UNSANITIZED_TESTS codec.calls codec.chunks codec.digests codec.places codec.runs codec.summary codec.versions
+		unit.chunk_cache unit.index_parallel unit.index_resume unit.index_stf unit.index_summary_resume)
 	set(SANITIZED_MOUNT_TESTS basic change checksums complaints completion corpus damage debug_dir described descriptors
-		diff doubt errors etrace_framings expansion find hang holes index index_room info interrupt limits ls
+		doubt errors etrace_framings expansion find hang holes index index_room info interrupt limits ls
 		no_memory ntrace_frames odd_names options packet_harts packs perf_data prune readers sandbox side_files
 		signals snapshot_sources spool sql state undecoded unknown unreadable wrong_program)
 endif()
