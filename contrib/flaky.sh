@@ -25,7 +25,7 @@ done
 [ "$shard" -lt "$shards" ] || { echo "$0: there are shards 0 to $((shards - 1))"; exit 2; }
 [ -e $tests/CTestTestfile.cmake ] || { echo "$0: there is no build in $tests"; exit 2; }
 [ -n "${HARTFS_CORPUS:-}" ] || echo "HARTFS_CORPUS is not set: tests of captures with known answers are SKIPPED"
-export HARTFS_QUESTIONS=${HARTFS_QUESTIONS:-100} HARTFS_PAIRS=${HARTFS_PAIRS:-600}
+export HARTFS_QUESTIONS=${HARTFS_QUESTIONS:-100} HARTFS_PAIRS=${HARTFS_PAIRS:-300}
 
 # What waits, or lets others wait. The one number that bounds all hangs (timeout "$patience") is no wait, nor is --wait.
 in_c='(sleep|poll|select|alarm|kill|raise|signal|sigaction|timedwait|yield|waitpid|_create|_idle|_settled|_comes)(_ms)? *\(|CHECK_COMES'
