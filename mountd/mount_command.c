@@ -283,13 +283,16 @@ int hf_command_mount(const struct hf_settings *settings)
 	return status;
 }
 
-/* What is to be waited for: the supervisor, which ends after the server, or the server. */
-static int watch_any(const struct hf_mount_entry *entry)
+/* Until both processes of a mount have ended. A supervisor ends behind its server, but one that is killed does not.
+ * watches: by role, -1 for one that is not there; all are closed. */
+static bool wait_gone(const int *watches, int seconds)
 {
-	pid_t pid;
-	int watch = hf_mounts_watch(entry, HF_MOUNTS_SUPERVISOR, &pid);
+	bool gone = true;
 
-	return watch >= 0 ? watch : hf_mounts_watch(entry, HF_MOUNTS_SERVER, &pid);
+	for (int role = 0; role < HF_MOUNTS_ROLES; role++)
+		if (watches[role] >= 0)
+			gone &= hf_mounts_wait_gone(watches[role], gone ? seconds : 0);
+	return gone;
 }
 
 static void explain_umount(const char *path, int err, enum hf_life life)
@@ -308,7 +311,8 @@ static int umount_one(const struct hf_settings *settings, const char *path)
 	struct hf_mount_entry entry;
 	char *mountpoint = hf_mounts_at(path, &entry);
 	enum hf_life life;
-	int err, watch;
+	int err, watches[HF_MOUNTS_ROLES];
+	pid_t pid;
 
 	if (!mountpoint || !hf_mounts_is_ours(&entry)) {
 		if (settings->verbosity >= 0)
@@ -316,7 +320,8 @@ static int umount_one(const struct hf_settings *settings, const char *path)
 		free(mountpoint);
 		return HF_EXIT_FAILURE;
 	}
-	watch = watch_any(&entry);
+	for (int role = 0; role < HF_MOUNTS_ROLES; role++)
+		watches[role] = hf_mounts_watch(&entry, role, &pid);
 	life = hf_dead_ask(mountpoint, &entry);
 	if (life == HF_DEAD || (life == HF_SILENT && settings->lazy))
 		err = hf_dead_clear(mountpoint, &entry);
@@ -331,7 +336,7 @@ static int umount_one(const struct hf_settings *settings, const char *path)
 		return HF_EXIT_FAILURE;
 	}
 	/* One that was killed ends at once or, stuck somewhere in the kernel, nobody knows when. */
-	if (watch >= 0 && !settings->lazy && !hf_mounts_wait_gone(watch, life == HF_DEAD ? 5 : 30)) {
+	if (!settings->lazy && !wait_gone(watches, life == HF_DEAD ? 5 : 30)) {
 		hf_say(stderr, "hartfs umount: %s: unmounted, but the server is still running", path);
 		return HF_EXIT_FAILURE;
 	}

@@ -116,11 +116,14 @@ wait_until not_mounted "$mnt" || fail "the supervisor leaves a mount that nobody
 let_go
 grep -q 'dead and does not end: its connection is aborted' "$log" || fail "the log does not tell of it"
 
-for way in umount mount; do
+for way in umount mount late; do
 	get_stuck
-	kill -KILL "$keeper"
-	# One that is just ending is taken for one that ends behind its server.
-	wait_until not_there "$keeper"
+	if [ $way = late ]; then
+		stop "$keeper"
+	else
+		kill -KILL "$keeper"
+		wait_until not_there "$keeper"
+	fi
 	case $way in
 	umount)
 		timeout "$patience" "$hartfs" umount "$mnt" 2>"$tmp/err" && fail "a server is left, and umount does not tell"
@@ -130,6 +133,15 @@ for way in umount mount; do
 		timeout "$patience" "$hartfs" mount --index-dir "$tmp/outer-index" "$tmp/kill" "$mnt" || fail "mount ended with $?"
 		[ -e "$mnt/short.stf.xz" ] || fail "the new mount does not answer"
 		"$hartfs" umount "$mnt" || fail "the new mount stays"
+		;;
+	late)
+		# The supervisor ends while umount waits for it: the server is still there.
+		timeout "$patience" "$hartfs" umount "$mnt" 2>"$tmp/err" &
+		unmounting=$!
+		wait_until not_mounted "$mnt" || fail "umount leaves the mount"
+		kill -KILL "$keeper"
+		wait $unmounting && fail "a supervisor ended, its server is left, and umount does not tell"
+		grep -q 'unmounted, but the server' "$tmp/err" || fail "$(cat "$tmp/err")"
 		;;
 	esac
 	readers_end || fail "$way does not end the connection"
