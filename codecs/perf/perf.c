@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf.data files of Linux. One with CoreSight trace (CS_ETM) is recognised and refused with a reason; every other one,
- * of samples or of another machine's trace, is an ordinary file. Format: tools/perf/Documentation/perf.data-file-format.txt.
+ * perf.data files of Linux. One with CoreSight trace (CS_ETM) or RISC-V trace is recognised and refused with a reason; every
+ * other one, of samples or of another machine's trace, is an ordinary file. Format:
+ * tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "codecs/codec.h"
 
@@ -13,6 +14,7 @@ enum {
 	RECORD_AUXTRACE_INFO = 70,
 	RECORD_AUXTRACE = 71,
 	AUXTRACE_CS_ETM = 3,
+	AUXTRACE_RISCV = 8, /* proposed for Linux (the "rvtrace" patches), not merged */
 	FEATURE_AUXTRACE = 18,
 	PIPE_HEADER = 16, /* its size field, too */
 	FILE_HEADER = 104,
@@ -104,6 +106,8 @@ static int open_records(struct records *r, struct hf_src *src, struct hf_diag *d
 	if (err)
 		return err;
 	features = number64(r, head);
+	if (!features) /* no recorder that ended ever wrote that: it tells nothing */
+		return 0;
 	/* A bitmap of longs: those of 32 bits of the other order have changed places. */
 	return (features | (r->swapped ? features >> 32 : 0)) >> FEATURE_AUXTRACE & 1 ? 0 : HF_NOTE_END;
 }
@@ -124,24 +128,54 @@ static int payload_of(struct records *r, uint32_t type, uint64_t *ret_size)
 	return err;
 }
 
-/* Goes on to the next AUXTRACE_INFO of CS_ETM; *ret_cpus: how many trace units it tells of. HF_NOTE_END: there is none. */
-static int find_coresight(struct records *r, uint64_t *ret_cpus)
+/* A trace that is refused. */
+struct trace {
+	uint32_t type; /* AUXTRACE_CS_ETM or AUXTRACE_RISCV */
+	uint64_t cpus; /* of CS_ETM: how many trace units it tells of */
+};
+
+/* *ret_found: whether the record of size bytes at r->at, an AUXTRACE_INFO, tells of such a trace. */
+static int take_info(struct records *r, uint32_t size, struct trace *ret_trace, bool *ret_found)
+{
+	const uint8_t *info;
+	int err;
+
+	*ret_found = false;
+	if (size < 16)
+		return 0;
+	err = get(r, r->at, 16, &info);
+	if (err)
+		return err;
+	*ret_trace = (struct trace){.type = number32(r, info + 8)};
+	*ret_found = ret_trace->type == AUXTRACE_RISCV;
+	if (ret_trace->type != AUXTRACE_CS_ETM || size < 32)
+		return 0;
+	err = get(r, r->at, 32, &info);
+	if (err)
+		return err;
+	*ret_found = true;
+	ret_trace->cpus = number64(r, info + 24) & UINT32_MAX;
+	return 0;
+}
+
+/* Goes on to the next AUXTRACE_INFO of a trace that is refused. HF_NOTE_END: there is none. */
+static int find_trace(struct records *r, struct trace *ret_trace)
 {
 	while (r->at < r->end && r->looked < LOOK_MAX) {
 		const uint8_t *head;
 		uint64_t payload;
 		uint32_t type, size;
+		bool found = false;
 		int err = get(r, r->at, 8, &head);
 
 		if (err)
 			return err;
 		type = number32(r, head);
 		size = number16(r, head + 6);
-		if (type == RECORD_AUXTRACE_INFO && size >= 32 && !(err = get(r, r->at, 32, &head)) &&
-		    number32(r, head + 8) == AUXTRACE_CS_ETM) {
-			*ret_cpus = number64(r, head + 24) & UINT32_MAX;
+		if (type == RECORD_AUXTRACE_INFO)
+			err = take_info(r, size, ret_trace, &found);
+		if (found)
 			return 0;
-		}
 		if (!err)
 			err = payload_of(r, type, &payload);
 		if (err)
@@ -154,12 +188,12 @@ static int find_coresight(struct records *r, uint64_t *ret_cpus)
 	return HF_NOTE_END;
 }
 
-static int look(struct hf_src *src, uint64_t *ret_cpus, struct hf_diag *diag)
+static int look(struct hf_src *src, struct trace *ret_trace, struct hf_diag *diag)
 {
 	struct records r;
 	int err = open_records(&r, src, diag);
 
-	return err ? err : find_coresight(&r, ret_cpus);
+	return err ? err : find_trace(&r, ret_trace);
 }
 
 /* The magic number in either byte order, and of the first version. */
@@ -171,8 +205,8 @@ static int probe(const uint8_t *head, size_t n)
 
 static int confirm(struct hf_src *src, bool *ret_ours)
 {
-	uint64_t cpus;
-	int err = look(src, &cpus, NULL);
+	struct trace trace;
+	int err = look(src, &trace, NULL);
 
 	*ret_ours = !err;
 	return err == HF_NOTE_END ? 0 : err;
@@ -180,13 +214,17 @@ static int confirm(struct hf_src *src, bool *ret_ours)
 
 static int refuse(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag)
 {
-	uint64_t cpus = 0;
-	int err = look(src, &cpus, diag);
+	struct trace trace = {0};
+	int err = look(src, &trace, diag);
 
 	(void)setup;
 	*ret_stream = NULL;
 	/* Nothing else is opened as one, unless a description says that it is. */
-	return err < 0 ? err : hf_diag_set(diag, HF_ERR_PERF_DATA, HF_SPACE_STREAM, HF_NOWHERE, cpus);
+	if (err < 0)
+		return err;
+	return trace.type == AUXTRACE_RISCV
+		       ? hf_diag_set(diag, HF_ERR_PERF_RISCV, HF_SPACE_STREAM, HF_NOWHERE, trace.type)
+		       : hf_diag_set(diag, HF_ERR_PERF_DATA, HF_SPACE_STREAM, HF_NOWHERE, trace.cpus);
 }
 
 static const char *const suffixes[] = {NULL};
@@ -196,7 +234,7 @@ extern const struct hf_codec hf_codec_perf;
 const struct hf_codec hf_codec_perf = {
 	.name = "perf",
 	.title = "perf.data",
-	.version = 2,
+	.version = 3,
 	.suffixes = suffixes,
 	.probe = probe,
 	.confirm = confirm,

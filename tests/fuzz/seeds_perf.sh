@@ -17,5 +17,6 @@ trace() { printf '\x47\0\0\0\0\0\x30\0\x28\0\0\0\0\0\0\0'; zeros 32; info '\x03'
 { header '\0'; mmap; } >samples
 { header '\x04'; mmap; trace; info '\x03'; } >coresight
 { header '\x04'; info '\x01'; mmap; } >intel
+{ header '\x04'; printf '\x46\0\0\0\0\0\x18\0\x08\0\0\0\0\0\0\0\x0b\0\0\0\0\0\0\0'; mmap; } >riscv
 { printf 'PERFILE2\x10\0\0\0\0\0\0\0\x42\0\0\0\0\0\x0c\0\x05\0\0\0'; zeros 8; info '\x03'; } >pipe
 { printf '2ELIFREP\0\0\0\0\0\0\0\x10\0\0\0\x46\0\0\0\x28\0\0\0\x03'; zeros 28; } >swapped

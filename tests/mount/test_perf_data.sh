@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# perf.data in an archive: of samples, and with the trace of another machine, an ordinary file; with CoreSight trace a
-# failed capture whose reason leads on.
+# perf.data in an archive: of samples, and with the trace of another machine, an ordinary file; with CoreSight or
+# RISC-V trace a failed capture whose reason leads on.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 seeds=$(cd "$(dirname "$0")/../fuzz/corpus/perf" && pwd)
@@ -12,6 +12,7 @@ gzip -c "$seeds/samples" >"$archive/plain/packed.gz"
 head -c 100 "$seeds/coresight" >"$archive/plain/cut.data"
 cp "$seeds/coresight" "$archive/trace/perf.data"
 gzip -c "$seeds/pipe" >"$archive/trace/pipe.gz"
+cp "$seeds/riscv" "$archive/trace/riscv.data"
 rm -rf "${index:?}"/*
 
 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" >"$tmp/out" 2>&1
@@ -27,6 +28,8 @@ for view in trace/perf.data@perf trace/pipe@gz; do
 	grep -q -- "$reason" "$mnt/$view/info.json" || fail "$view: $(cat "$mnt/$view/info.json")"
 	grep -q -- "$reason" "$mnt/$view/errors.txt" || fail "$view: $(cat "$mnt/$view/errors.txt")"
 done
+grep -q 'RISC-V trace (type 8), .* capture.ini (format = etrace, framing = encap)' "$mnt/trace/riscv.data@perf/errors.txt" ||
+	fail "RISC-V trace: $(ls "$mnt/trace") $(cat "$mnt/trace/riscv.data@perf/errors.txt")"
 [ "$(grep -c -- "$reason" "$mnt/.hartfs/status.json")" = 2 ] || fail "$(cat "$mnt/.hartfs/status.json")"
 do_umount
 
