@@ -21,6 +21,7 @@ hartfs=hartfs # as it appears in the processes' arguments
 
 check() {
 	is_mounted "$mnt" || { fail "$1 does not mount"; return; }
+	grep " $mnt " /proc/self/mountinfo | grep nosuid | grep -q nodev || fail "$1: a mount with suid or dev"
 	cmp "$archive/random.bin" "$mnt/random.bin" || fail "$1: a file differs"
 	touch "$mnt/empty" 2>/dev/null && fail "$1: not read-only"
 	umount "$mnt" || fail "$1: umount ended with $?"

@@ -37,6 +37,11 @@ kill -0 $front || fail "-o foreground: the command ended"
 do_umount
 wait $front || fail "-o foreground ended with $?"
 
+# Root's mount, too, has neither programs with another user's rights nor devices.
+do_mount -o suid,dev
+grep " $mnt " /proc/self/mountinfo | grep nosuid | grep -q nodev || fail "-o suid,dev: $(grep " $mnt " /proc/self/mountinfo)"
+do_umount
+
 # Others see into the mount with allow_other alone.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	as_other() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@" 2>/dev/null; }
