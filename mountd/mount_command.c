@@ -283,7 +283,7 @@ int hf_command_mount(const struct hf_settings *settings)
 	return status;
 }
 
-/* Until both processes of a mount have ended. A supervisor ends behind its server, but one that is killed does not.
+/* Until both processes of a mount have ended. A supervisor ends after its server, unless it is killed.
  * watches: by role, -1 for one that is not there; all are closed. */
 static bool wait_gone(const int *watches, int seconds)
 {

@@ -106,7 +106,7 @@ static int open_records(struct records *r, struct hf_src *src, struct hf_diag *d
 	if (err)
 		return err;
 	features = number64(r, head);
-	if (!features) /* no recorder that ended ever wrote that: it tells nothing */
+	if (!features) /* a recorder that ends writes some: this tells nothing */
 		return 0;
 	/* A bitmap of longs: those of 32 bits of the other order have changed places. */
 	return (features | (r->swapped ? features >> 32 : 0)) >> FEATURE_AUXTRACE & 1 ? 0 : HF_NOTE_END;
