@@ -354,10 +354,6 @@ int hf_command_diff(const struct hf_settings *settings)
 		end(c);
 	}
 	free(c);
-	errno = 0;
-	if (fflush(stdout) == EOF && errno == EPIPE) {
-		signal(SIGPIPE, SIG_DFL);
-		raise(SIGPIPE);
-	}
+	fflush(stdout);
 	return ferror(stdout) ? FAILED : status;
 }

@@ -344,10 +344,6 @@ int hf_command_find(const struct hf_settings *settings)
 		status = ask_path(&c);
 	}
 	hf_question_free(c.question);
-	errno = 0;
-	if (fflush(stdout) == EOF && errno == EPIPE) {
-		signal(SIGPIPE, SIG_DFL);
-		raise(SIGPIPE);
-	}
+	fflush(stdout);
 	return ferror(stdout) ? FAILED : status;
 }

@@ -135,6 +135,9 @@ END
 [ "$(find_in "$rv" --gap --count --json)" = '{"count":0}' ] || fail "--count --json"
 [ "$(find_in "$rv" --mnemonic addi --limit 7 --count)" = 7 ] || fail "--limit does not limit --count"
 find_in "$rv" --mnemonic addi | head -n 1 >/dev/null
+[ "${PIPESTATUS[0]}" = 141 ] || fail "a reader that leaves: no SIGPIPE"
+find_in "$rv" --mnemonic addi >/dev/full 2>"$tmp/err"
+[ $? = 2 ] && grep -q "standard output" "$tmp/err" || fail "a full disk: $(cat "$tmp/err")"
 # A path of the view directory is the capture, too.
 [ "$(find_in "${rv%/*}/rv-sys@stf@gz" --pc 80001028 --count)" = "$(find_in "$rv" --pc 80001028 --count)" ] || fail "a view directory"
 
