@@ -28,6 +28,7 @@ struct decode {
 	uint64_t attempts, events;
 	uint64_t most; /* events of it that are decoded */
 	size_t seen;   /* as many of the decoder's harts are in the queue */
+	bool doubted;  /* the pass's doubt was told */
 };
 
 /* A usual one of STF. */
@@ -174,18 +175,33 @@ static int count(struct decode *d, struct hf_batch *batch, size_t n)
 
 /* ---- decoding ---- */
 
+/* The chunk that begins with that state may come to the bytes that are not to be trusted: it begins with a doubt. Returns
+ * the state's size. */
+static uint32_t mark_doubt(struct decode *d, uint64_t offset, uint8_t *entry, uint32_t size)
+{
+	const struct hf_pass *pass = d->run->pass;
+	const struct hf_diag *doubt = &pass->doubt;
+
+	/* A chunk takes more bytes than the limit by those of one call. */
+	if (!doubt->code || d->doubted || d->mode == HF_RUN_LOOK || doubt->offset >= offset + 2 * pass->limits.bytes)
+		return size;
+	d->doubted = true;
+	return (uint32_t)hf_dec_doubt(d->run->dec, doubt->offset, doubt->detail, entry, size);
+}
+
 /* Takes down the state behind the chunk at hand. */
 static void mark(struct decode *d)
 {
-	d->next_entry_size = (uint32_t)hf_dec_save(d->run->dec, d->next_entry, &d->next_discard);
 	d->next_offset = offset_of(d);
+	d->next_entry_size = (uint32_t)hf_dec_save(d->run->dec, d->next_entry, &d->next_discard);
+	d->next_entry_size = mark_doubt(d, d->next_offset, d->next_entry, d->next_entry_size);
 }
 
 /* The event that came is one too many. */
 static void cut_off(struct decode *d, struct hf_event *ev)
 {
 	hf_dec_cut(d->run->dec, d->next_offset, d->events + d->chunk.events, d->next_entry, ev);
-	d->next_entry_size = HF_CUT_SIZE;
+	d->next_entry_size = HF_MARK_SIZE;
 	d->next_discard = 0;
 }
 
@@ -402,6 +418,7 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 	} else {
 		c->entry_size = (uint32_t)hf_dec_save(run->dec, c->entry, &c->discard);
 		c->stream_offset = offset_of(d);
+		c->entry_size = mark_doubt(d, c->stream_offset, c->entry, c->entry_size);
 	}
 	begin_batch(d, hf_pass_run_batch(run, 0));
 	return err;

@@ -213,6 +213,8 @@ static int index_side(struct command *c, struct side *side)
 	hf_bar_clear(&c->bar);
 	if (failed)
 		hf_paths_complain("diff", side->shown, &diag);
+	else
+		hf_paths_warn("diff", side->shown, hf_library_fs(side->archive), side->capture);
 	return failed ? FAILED : 0;
 }
 
