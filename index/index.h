@@ -126,6 +126,7 @@ struct hf_index_problem {
 	bool has_ordinal;
 	uint64_t ordinal; /* retired instructions before it; HF_NOWHERE without has_ordinal */
 	uint64_t bytes;	  /* passed over */
+	uint64_t back;	  /* hf_event.back: of the instructions before it so many may be wrong, too */
 };
 
 struct hf_index;

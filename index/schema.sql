@@ -70,7 +70,8 @@ CREATE TABLE chunk (
 ) STRICT;
 
 -- The blocks of the container, in order. A block can be decoded from here, unless bit 31 of bits is set: then it
--- continues the one before it; or bit 30: then it is damaged and only its size is known.
+-- continues the one before it; or bit 30: then it is damaged and only its size is known. Bit 29: the checksum over the
+-- member or block that begins here is wrong.
 CREATE TABLE point (
 	out_offset INTEGER PRIMARY KEY, -- its first byte in the decompressed stream
 	out_size INTEGER NOT NULL,
@@ -104,7 +105,8 @@ CREATE TABLE problem (
 	space INTEGER NOT NULL,         -- of offset: 0 stream, 1 file
 	offset INTEGER NOT NULL,
 	detail INTEGER NOT NULL,
-	bytes INTEGER NOT NULL          -- passed over
+	bytes INTEGER NOT NULL,         -- passed over
+	back INTEGER NOT NULL           -- of the retired instructions before it so many may be wrong; 4294967295: or more
 ) STRICT;
 
 -- ==== view table: application_id 0x48415256 "HARV", <identity>.<view>.<key>.hfv

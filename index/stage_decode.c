@@ -86,7 +86,7 @@ static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
 	return (size_t)max;
 }
 
-static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t ordinal, uint64_t bytes)
+static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t ordinal, uint64_t bytes, uint64_t back)
 {
 	const bool look = d->mode == HF_RUN_LOOK;
 	const struct hf_index_problem problem = {
@@ -96,6 +96,7 @@ static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t or
 		.has_ordinal = !look,
 		.ordinal = look ? HF_NOWHERE : ordinal,
 		.bytes = bytes,
+		.back = back,
 	};
 
 	/* The harts' decoders say it too. */
@@ -117,7 +118,7 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 		if (ev[i].kind != HF_EVENT_GAP && ev[i].kind != HF_EVENT_DOUBT && ev[i].kind != HF_EVENT_NOTE)
 			continue;
 		hf_event_diag(&ev[i], &diag);
-		err = add_problem(d, &diag, ordinal, ev[i].loss.bytes);
+		err = add_problem(d, &diag, ordinal, ev[i].loss.bytes, ev[i].back);
 	}
 	return err;
 }
@@ -211,7 +212,7 @@ static int leave_out(struct decode *d, uint32_t hart)
 	const struct hf_diag diag = {
 		.code = HF_ERR_STF_HART_LIMIT, .space = HF_SPACE_STREAM, .offset = HF_NOWHERE, .detail = hart};
 
-	return add_problem(d, &diag, d->chunk.ordinal + d->chunk.insns, 0);
+	return add_problem(d, &diag, d->chunk.ordinal + d->chunk.insns, 0, 0);
 }
 
 static int note_harts(struct decode *d)
@@ -313,7 +314,7 @@ static int end(struct decode *d, int err)
 		struct hf_diag problem = diag;
 
 		problem.code = err;
-		err = add_problem(d, &problem, d->chunk.ordinal + d->chunk.insns, 0);
+		err = add_problem(d, &problem, d->chunk.ordinal + d->chunk.insns, 0, 0);
 	} else {
 		err = 0;
 	}

@@ -26,7 +26,7 @@ static void close_gap(struct hf_etrace_follow *f)
 	struct hf_etrace_follow_state *s = &f->s;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_GAP,
-		.code = s->gap_code,
+		.code = (uint16_t)s->gap_code,
 		.loss = {.offset = s->gap_offset, .bytes = s->gap_bytes, .detail = s->gap_detail},
 	};
 
