@@ -70,8 +70,7 @@ CREATE TABLE chunk (
 ) STRICT;
 
 -- The blocks of the container, in order. A block can be decoded from here, unless bit 31 of bits is set: then it
--- continues the one before it; or bit 30: then it is damaged and only its size is known. Bit 29: the checksum over the
--- member or block that begins here is wrong.
+-- continues the one before it; or bit 30: then it is damaged and only its size is known.
 CREATE TABLE point (
 	out_offset INTEGER PRIMARY KEY, -- its first byte in the decompressed stream
 	out_size INTEGER NOT NULL,

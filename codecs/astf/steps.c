@@ -181,6 +181,17 @@ static void check_insn(struct hf_astf_step *s, uint64_t pc)
 		push(s, HF_EVENT_DISCONTINUITY)->jump = (struct hf_ev_jump){.from = now->expected, .to = pc};
 }
 
+/* The instruction did not trap, and went to target. */
+static void check_leads(struct hf_astf_step *s, uint64_t pc, uint32_t opcode, uint64_t target, bool always)
+{
+	unsigned isa;
+	uint64_t leads;
+
+	if (hf_arm_target(opcode, 4, HF_ISA_A64, pc, &leads, &isa) && leads != target &&
+	    (always || hf_arm_classify(opcode, 4, HF_ISA_A64).flow != HF_FLOW_BRANCH))
+		push_loss(s, HF_EVENT_DOUBT, HF_ERR_ASTF_LEADS, 0, target);
+}
+
 static void push_sme(struct hf_astf_step *s, const struct hf_astf_record *rec)
 {
 	struct hf_event *ev = push(s, HF_EVENT_REG);
@@ -197,20 +208,26 @@ static inline void step_insn(struct hf_astf_step *s, const struct hf_astf_record
 	const bool trap = HF_ASTF_GET(rec, INSTR, trap);
 	const bool attempt = trap && !retires(s, opcode);
 	const bool branch = HF_ASTF_GET(rec, INSTR, is_branch), valid = HF_ASTF_GET(rec, INSTR, ea_valid);
+	const bool taken = branch && valid;
+	const uint8_t flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow;
 	struct hf_event *ev;
 
 	if (pc != now->expected || (now->state & HF_STATE_ABSENT) ||
 	    (now->flags & (HF_ASTF_CONTEXT_SEEN | HF_ASTF_EXPECT | HF_ASTF_DUE)) !=
 		    (HF_ASTF_CONTEXT_SEEN | HF_ASTF_EXPECT))
 		check_insn(s, pc);
+	if (pc & 3)
+		push_loss(s, HF_EVENT_DOUBT, HF_ERR_ASTF_ODD, 0, 0);
+	if (flow != HF_FLOW_PLAIN && !trap)
+		check_leads(s, pc, opcode, taken ? HF_ASTF_GET(rec, INSTR, ea) : pc + 4, taken);
 	ev = push(s, attempt ? HF_EVENT_ATTEMPT : HF_EVENT_INSN);
 	ev->insn = (struct hf_ev_insn){.pc = pc, .opcode = opcode, .size = 4, .isa = HF_ISA_A64, .mode = now->mode};
-	ev->insn.flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow;
+	ev->insn.flow = flow;
 	now->expected = pc + 4;
 	if (attempt) {
 		ev->flags = HF_EVF_RECORD;
 		ev->insn.record = now->index;
-	} else if (branch && valid) {
+	} else if (taken) {
 		ev->flags = HF_EVF_TAKEN;
 		now->expected = ev->insn.target = HF_ASTF_GET(rec, INSTR, ea);
 	}

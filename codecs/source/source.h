@@ -163,9 +163,6 @@ struct hf_point {
  */
 #define HF_POINT_DAMAGED UINT32_C(0x40000000)
 
-/* In bits, and only in an index: the checksum over the member or block that begins here is wrong. No box knows it. */
-#define HF_POINT_WRONG_SUM UINT32_C(0x20000000)
-
 /* The largest block a container hands out, and the size that those with a choice (gzip) aim at. */
 #define HF_BLOCK_AIM (UINT64_C(1) << 20)
 #define HF_BLOCK_MAX (UINT64_C(64) << 20)

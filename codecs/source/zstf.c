@@ -21,8 +21,8 @@ enum { HEAD_SIZE = 20, HEAD_INSNS = 4, HEAD_TABLE = 12 };
 enum { COUNT_SIZE = 8, ENTRY_SIZE = 24, ENTRY_PC = 8, ENTRY_BYTES = 16 };
 
 /* hf_point.bits: the chunk's ordinal; this value for all that are larger. */
-#define ORDINAL_MAX 0x1fffffffu
-static_assert((ORDINAL_MAX & (HF_POINT_WRONG_SUM | HF_POINT_DAMAGED | HF_POINT_CONTINUES)) == 0, "the flags are other bits");
+#define ORDINAL_MAX 0x3fffffffu
+static_assert((ORDINAL_MAX & (HF_POINT_DAMAGED | HF_POINT_CONTINUES)) == 0, "the flags are other bits");
 
 struct unzstf {
 	struct hf_frames f;
