@@ -174,6 +174,10 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		struct hf_event *ev = emit(f, HF_EVENT_DISCONTINUITY);
 
 		ev->jump = (struct hf_ev_jump){.from = s->pc, .to = e->value};
+	} else if (s->sync == HF_ETE_SYNC_FULL && !s->fresh && s->ran) {
+		f->agreed->reached++;
+		f->agreed->count += (s->missing & 2) != 0;
+		f->agreed->offset = s->missing & 2 ? e->offset : f->agreed->offset;
 	}
 	s->pc = e->value;
 	set_is(f, e->is);

@@ -307,6 +307,10 @@ static void finish_sync(struct hf_etrace_follow *f)
 	struct hf_etrace_report *r = &f->report;
 	struct hf_etrace_follow_state *s = &f->s;
 
+	if (f->finished == HF_ETRACE_FOLLOW) {
+		f->agreed->count++;
+		f->agreed->offset = s->offset;
+	}
 	if (f->finished == HF_ETRACE_ENTER && f->cur->end == HF_WALK_BRANCH && f->cur->count == 1)
 		hf_etrace_add_outcome(r, r->pkt.branch); /* entering forgot all others */
 	s->privilege = r->pkt.privilege;
