@@ -23,6 +23,7 @@ struct hf_symbol {
 	uint64_t start, end;
 	const char *name;
 	uint32_t name_size;
+	bool indirect; /* what is there chooses the function of that name when the program is loaded */
 };
 
 struct hf_symbols;

@@ -64,7 +64,7 @@ static size_t collect(const struct hf_profiled *of, struct function *function)
 			function[n++] = (struct function){.symbol = symbol_of(of, node),
 							  .calls = node->kind == HF_CALL_FUNCTION ? node->calls : 0,
 							  .cycles = node->cycles,
-							  .entered = true};
+							  .entered = !hf_summary_tree_is_left(of->tree, i)};
 	}
 	return n;
 }

@@ -282,21 +282,31 @@ static const struct hf_column node_columns[] = {
 
 static int begin_nodes(struct hf_rows *rows, void **ret_own, size_t *ret_count)
 {
+	const struct hf_summary_tree *tree;
+	uint32_t *number;
 	int err = hf_rows_count(rows);
 
-	*ret_own = NULL;
-	*ret_count = err ? 0 : rows->hart->tree->count;
-	return err;
+	if (err)
+		return err;
+	tree = rows->hart->tree;
+	*ret_own = number = malloc((tree->count + (size_t)1) * sizeof *number);
+	if (!number)
+		return HF_ERR_NOMEM;
+	*ret_count = 0;
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (!hf_summary_tree_is_left(tree, i))
+			number[(*ret_count)++] = i;
+	return 0;
 }
 
-static void put_node(const struct hf_rows *rows, void *own, size_t i, struct hf_row *row)
+static void put_node(const struct hf_rows *rows, void *own, size_t at, struct hf_row *row)
 {
 	static const char *const kinds[HF_CALL_KINDS] = {"beyond", "root", "function", "trap", "interrupt"};
+	const uint32_t i = ((const uint32_t *)own)[at];
 	const struct hf_summary_tree *tree = rows->hart->tree;
 	const struct hf_call_node *node = &tree->nodes[i];
 	const struct hf_profiled of = hf_rows_hart_profiled(rows->session, rows->hart);
 
-	(void)own;
 	hf_row_number(rows, row, NODE_ID, i);
 	if (node->parent != HF_CALL_NO_NODE)
 		hf_row_number(rows, row, NODE_PARENT, node->parent);
