@@ -28,6 +28,7 @@ struct hf_symbols {
 	size_t lines_count;
 	struct hf_inlined **inlined; /* the same */
 	size_t inlined_count;
+	struct hf_objects objects;
 	uint16_t machine;
 };
 
@@ -339,6 +340,7 @@ void hf_symbols_free(struct hf_symbols *symbols)
 		hf_lines_free(symbols->lines[i]);
 	for (size_t i = 0; i < symbols->inlined_count; i++)
 		hf_inlined_free(symbols->inlined[i]);
+	hf_objects_fini(&symbols->objects);
 	free(symbols->inlined);
 	free(symbols->lines);
 	free(symbols->own);
@@ -492,6 +494,23 @@ void hf_symbols_inlined_at(const struct hf_symbols *symbols, uint64_t pc, struct
 	}
 }
 
+int hf_symbols_add_object(struct hf_symbols *symbols, struct hf_src *elf, uint64_t bias, const char *path)
+{
+	return hf_objects_add(&symbols->objects, elf, bias, path);
+}
+
+const struct hf_object *hf_symbols_object_at(const struct hf_symbols *symbols, uint64_t pc)
+{
+	return symbols ? hf_objects_at(&symbols->objects, pc) : NULL;
+}
+
+const struct hf_object *hf_symbols_next_object(const struct hf_symbols *symbols, const struct hf_object *object)
+{
+	const size_t next = object ? (size_t)(object - symbols->objects.at) + 1 : 0;
+
+	return next < symbols->objects.count ? &symbols->objects.at[next] : NULL;
+}
+
 size_t hf_symbols_memory(const struct hf_symbols *symbols)
 {
 	size_t bytes = 0;
@@ -506,7 +525,7 @@ size_t hf_symbols_memory(const struct hf_symbols *symbols)
 		bytes += hf_inlined_memory(symbols->inlined[i]);
 	for (size_t i = 0; i < symbols->own_count; i++)
 		bytes += hf_symbols_memory(symbols->own[i].symbols);
-	return bytes + sizeof *symbols;
+	return bytes + symbols->objects.count * sizeof *symbols->objects.at + sizeof *symbols;
 }
 
 size_t hf_symbols_count(const struct hf_symbols *symbols)

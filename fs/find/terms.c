@@ -114,6 +114,27 @@ static bool split(struct named *named, char mark, bool (*read)(const char *text,
 	return true;
 }
 
+/* "libc.so.6+0x78c96", as a function without a symbol is called. */
+static int add_objects(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, const struct named *named)
+{
+	const struct hf_object *object = NULL;
+	int err = 0;
+
+	while (!err && (object = hf_symbols_next_object(symbols, object))) {
+		const uint64_t first = object->bias + named->offset;
+		struct hf_find_range range = {.first = first, .last = first + terms->question->term[i].range.last};
+
+		if (strlen(object->name) != named->size || memcmp(object->name, named->name, named->size) != 0 ||
+		    first < object->start || first >= object->end || range.last < first)
+			continue;
+		terms->place[i].named++;
+		err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room, sizeof range);
+		if (!err)
+			terms->place[i].range[terms->place[i].count++] = range;
+	}
+	return err;
+}
+
 /* A name may have these marks itself: as it stands it comes first. */
 static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, bool bare)
 {
@@ -123,6 +144,8 @@ static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols 
 
 	if (!err && !terms->place[i].named && split(&named, '+', read_offset, &named.offset))
 		err = add_symbols(terms, i, symbols, &named);
+	if (!err && !terms->place[i].named && named.offset)
+		err = add_objects(terms, i, symbols, &named);
 	if (!err && !terms->place[i].named && split(&named, '@', hf_find_hex, &named.address)) {
 		named.at = true;
 		err = add_symbols(terms, i, symbols, &named);

@@ -237,6 +237,7 @@ static void put(const struct hf_rows *rows, const struct instance *call, struct 
 	const struct hf_symbol *symbol = symbols && call->function != HF_CALL_UNKNOWN
 						 ? hf_symbols_at(symbols, call->function)
 						 : NULL;
+	char place[HF_OBJECT_PLACE_MAX + 1];
 
 	hf_row_number(rows, row, ENTRY, call->entry);
 	if (!call->open)
@@ -245,6 +246,9 @@ static void put(const struct hf_rows *rows, const struct instance *call, struct 
 		hf_row_number(rows, row, ADDRESS, call->function);
 	if (symbol)
 		hf_row_text(rows, row, NAME, symbol->name, symbol->name_size);
+	else if (call->function != HF_CALL_UNKNOWN)
+		hf_row_copy(rows, row, NAME, place,
+			    hf_object_put_place(hf_symbols_object_at(symbols, call->function), call->function, place));
 	hf_row_word(rows, row, KIND, kinds[call->kind]);
 	hf_row_number(rows, row, DEPTH, call->depth);
 	if (call->has_parent)

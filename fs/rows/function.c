@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name of a function: of its symbol, or NULL. */
+/* A function, with its name. */
 static void put_function(const struct hf_rows *rows, struct hf_row *row, unsigned column, uint32_t number)
 {
 	const struct hf_function *function = &rows->hart->functions.at[number];
+	char place[HF_OBJECT_PLACE_MAX + 1];
 
 	if (number == HF_FUNCTION_NONE)
 		return;
 	hf_row_number(rows, row, column, function->start);
 	if (function->symbol)
 		hf_row_text(rows, row, column + 1, function->symbol->name, function->symbol->name_size);
+	else
+		hf_row_copy(rows, row, column + 1, place,
+			    hf_object_put_place(function->object, function->start, place));
 }
 
 static uint32_t function_of(const struct hf_rows *rows, uint64_t pc)

@@ -109,7 +109,8 @@ done
 # ---- a call through a stub of the PLT is one of what it reaches ----
 cat >"$tmp/lib.c" <<'END'
 unsigned long c_work;
-__attribute__((noipa)) int work(int x) { c_work++; return 3 * x + 1; }
+static __attribute__((noipa)) int inner(int x) { return 3 * x + 1; }
+__attribute__((noipa)) int work(int x) { c_work++; return inner(x) + 0 * c_work; }
 extern __typeof__(work) __work_alias __attribute__((alias("work")));
 static int picked(int x) { return x + 2; }
 static int (*choose(void))(int) { return picked; }
@@ -142,7 +143,8 @@ asked() {
 ask() { "$hartfs" find -q --index-dir "$tmp/ix.$2" --chunk "$chunk" "$tmp/plt.$1"/calls.*st* "${@:3}" 2>&1; }
 for machine in riscv64 aarch64; do
 	# Bound before it begins: nothing but stubs is between.
-	"$machine-linux-gnu-gcc" -O1 -shared -fPIC -o "$tmp/libwork.so" "$tmp/lib.c" &&
+	"$machine-linux-gnu-gcc" -O1 -shared -fPIC -o "$tmp/full.so" "$tmp/lib.c" &&
+		"$machine-linux-gnu-strip" -o "$tmp/libwork.so" "$tmp/full.so" &&
 		"$machine-linux-gnu-gcc" -O1 -g -Wl,-z,now -Wl,-rpath,"$tmp" -o "$tmp/calls" "$tmp/calls.c" "$tmp/libwork.so" || fail "the program does not compile"
 	said=$(timeout "$patience" "$hartfs" record -q -o "$tmp/plt.$machine" "$tmp/calls" 2>"$tmp/err") || fail "record: $(cat "$tmp/err")"
 	capture=$(echo "$tmp/plt.$machine"/calls.*st*)
@@ -165,6 +167,17 @@ for machine in riscv64 aarch64; do
 	profile stacks.folded | grep -q '@plt [0-9]*$' && fail "stacks.folded: $(profile stacks.folded | grep @plt)"
 	profile flame.svg | grep -q "work @plt" && fail "flame.svg has a frame for a stub"
 	[ "$(profile callgrind.out | grep -A1 'cfn=([0-9]*) work$' | grep -o 'calls=[0-9]*')" = "calls=$said" ] || fail "callgrind.out: $(profile callgrind.out | grep -A2 work)"
+	# Without a symbol: by its file, everywhere.
+	inner=libwork.so+0x$("$machine-linux-gnu-nm" "$tmp/full.so" | awk '$3 == "inner" {sub(/^0+/, "", $1); print $1}')
+	[ "$(profile functions.txt | awk -v name="$inner" '$NF == name {print $5}')" = "$said" ] || fail "functions.txt has no $inner: $(profile functions.txt | grep libwork)"
+	profile functions.txt | grep -q ' ?$' && fail "functions.txt has code of no name: $(profile functions.txt | grep ' ?$')"
+	profile stacks.folded | grep -q ";caller;work;${inner//+/.} [0-9]*$" || fail "stacks.folded has no $inner"
+	profile callgrind.out | grep -q "fn=([0-9]*) ${inner//+/.}$" || fail "callgrind.out has no $inner"
+	profile report.html | grep -q "${inner//+/.}" || fail "report.html has no $inner"
+	[ "$(ask "$machine" on --call "$inner" --count)" = "$said" ] || fail "find --call $inner"
+	for table in function callnode; do
+		[ "$("$hartfs" sql --index-dir "$tmp/ix.on" "$capture" "SELECT sum(calls) FROM $table WHERE name = '$inner'" | tail -n 1)" = "$said" ] || fail "sql: $table of $inner"
+	done
 	for query in "function WHERE name = 'work'" "callnode WHERE name = 'work'"; do
 		[ "$("$hartfs" sql --index-dir "$tmp/ix.on" "$capture" "SELECT sum(calls) FROM $query" | tail -n 1)" = "$said" ] || fail "sql: $query"
 	done
