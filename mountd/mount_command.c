@@ -7,6 +7,7 @@
 #include "mountd/log.h"
 #include "mountd/paths.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -233,6 +234,21 @@ static bool open_log(struct hf_plan *plan)
 	return plan->null_fd >= 0 || complain("/dev/null", strerror(errno));
 }
 
+/* Within the archive a mountpoint is left out, or looking there would be a question to the mount itself. */
+static void tell_hidden(const struct hf_plan *plan)
+{
+	const struct dirent *entry = NULL;
+	DIR *dir = is_beneath(plan->mountpoint, plan->archive) ? opendir(plan->mountpoint) : NULL;
+
+	while (dir && (entry = readdir(dir)) && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")))
+		;
+	if (entry)
+		hf_log(4, "%s lies within the archive and is not empty: the mount hides what is there, and shows none of it",
+		       plan->mountpoint);
+	if (dir)
+		closedir(dir);
+}
+
 int hf_command_mount(const struct hf_settings *settings)
 {
 	struct hf_plan plan = {.settings = settings, .archive_fd = -1, .index_fd = -1};
@@ -244,8 +260,10 @@ int hf_command_mount(const struct hf_settings *settings)
 	if (!settings->foreground)
 		close_range(STDERR_FILENO + 1, ~0u, 0);
 	if (open_archive(&plan, settings->operands[0]) && check_mountpoint(&plan, settings->operands[1]) &&
-	    check_fuse() && open_index(&plan) && open_debug_dir(&plan) && open_log(&plan))
+	    check_fuse() && open_index(&plan) && open_debug_dir(&plan) && open_log(&plan)) {
+		tell_hidden(&plan);
 		status = hf_daemon_run(&plan);
+	}
 	free(plan.archive);
 	free(plan.mountpoint);
 	free(plan.index_path);
