@@ -86,7 +86,7 @@ struct listing {
 		uint8_t byte[24];
 	} number;                     /* the ordinal's digits */
 	unsigned digits;
-	unsigned code_size;             /* HF_DISASM_CODE_SIZE if the hart has Zcmp or Zcmt */
+	uint32_t extensions;            /* those of the hart that share opcodes */
 	bool has_lines;
 	const struct hf_symbol *symbol; /* of the last instruction, or NULL */
 	uint32_t use;                   /* of the disassembler's lines that are its own; 0: none */

@@ -2,6 +2,7 @@
 /* The STF encoder: which event goes where, and what stands on its own between the groups. */
 #include "codecs/stf/encoder.h"
 
+#include "codecs/setup/code_size.h"
 #include "codecs/stf/errors.h"
 #include "codecs/views.h"
 
@@ -170,6 +171,7 @@ static int init(struct hf_enc *enc)
 	e->layout.event64 = true;
 	e->layout.vector_words = (enc->stream->info.vlen + 63) / 64;
 	e->arch = enc->stream->info.arch;
+	e->extensions = hf_code_size_extensions(enc->stream, enc->hart);
 	return 0;
 }
 

@@ -84,7 +84,7 @@ static size_t collect_sites(const struct hf_profiled *of, const struct hf_functi
 	uint64_t target;
 
 	for (size_t i = 0; i < counts->n; i++)
-		if (hf_profile_flow(&counts->row[i]) == HF_FLOW_CALL && hf_profile_target(&counts->row[i], &target))
+		if (hf_profile_flow(&counts->row[i], of->extensions) == HF_FLOW_CALL && hf_profile_target(&counts->row[i], &target))
 			site[n++] = (struct site){hf_functions_of(functions, of, counts->row[i].pc),
 						  hf_functions_of(functions, of, target), counts->row[i].pc,
 						  counts->row[i].taken};
