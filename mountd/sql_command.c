@@ -145,6 +145,8 @@ int hf_command_sql(const struct hf_settings *settings)
 	/* The extension asks this very program. */
 	setenv("HARTFS", self, 1);
 	make_arguments(settings, load, open, query, argv);
+	/* The extension says on standard error what hartfs serve says: mountd/sql/child.c. */
+	setenv("HARTFS_SHELL", "1", 1);
 	execvp(argv[0], (char **)argv);
 	hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
 	       errno == ENOENT ? " (the package sqlite3 has it)" : "");

@@ -20,7 +20,7 @@ static void push_loss(struct hf_astf_step *s, enum hf_event_kind kind, int code,
 {
 	struct hf_event *ev = push(s, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = s->now->offset, .bytes = bytes, .detail = detail};
 }
 

@@ -54,7 +54,7 @@ static void emit_loss(struct hf_ete_flow *f, unsigned kind, int code, uint64_t o
 {
 	struct hf_event *ev = emit(f, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 

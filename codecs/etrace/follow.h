@@ -201,7 +201,7 @@ static inline void hf_etrace_note(struct hf_etrace_follow *f, int code, uint64_t
 {
 	const struct hf_event ev = {
 		.kind = HF_EVENT_NOTE,
-		.code = (uint32_t)-code,
+		.code = (uint16_t)-code,
 		.loss = {.offset = f->s.offset, .detail = detail},
 	};
 

@@ -194,6 +194,9 @@ static int resolve_indirect(struct hf_etrace_follow *f, const struct hf_walk_blo
 	uint64_t foretold = NOWHERE;
 
 	*ret_explicit = false;
+	if ((b->flags & HF_WALK_RETURN) && (r->modes & HF_ETRACE_IMPLICIT_RETURN) &&
+	    hf_etrace_report_lacks(r, HF_ETRACE_IMPLICIT_RETURN))
+		return HF_ERR_ETRACE_NO_STACK; /* it may be any call's, or one that the packet reports */
 	if ((b->flags & HF_WALK_RETURN) && hf_etrace_foretells_return(r)) {
 		*ret_pc = foretold = hf_return_stack_top(&t->stack);
 		if (!reported || hf_etrace_has_irets(r)) {

@@ -13,6 +13,7 @@ struct hf_elf_symbol {
 	uint64_t end;     /* of the section it lies in, 0 if it lies in none; not used for writing */
 	bool function;    /* else untyped */
 	bool local, weak;
+	bool old; /* of a version that is there for old programs alone (name@VERSION); not used for writing */
 };
 
 #endif

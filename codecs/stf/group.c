@@ -43,7 +43,7 @@ static void push_loss(struct hf_stf_out *out, enum hf_event_kind kind, int code,
 {
 	struct hf_event *ev = hf_stf_out_push(out, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 

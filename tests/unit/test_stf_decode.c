@@ -682,7 +682,7 @@ static void test_failing_source(void)
 	got = hf_stft_events(t.stream, bad, 0, 7);
 	CHECK_EQ(got.n, 99);
 	cursor = 98;
-	CHECK_EQ((int)expect(HF_EVENT_GAP)->size, -HF_ERR_BOX_DAMAGED);
+	CHECK_EQ((int)expect(HF_EVENT_GAP)->code, -HF_ERR_BOX_DAMAGED);
 	CHECK_EQ(got.ev[98].loss.offset, b.n - 10);
 	hf_src_free(bad);
 	hf_stft_close(&t);
