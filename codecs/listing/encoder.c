@@ -489,6 +489,7 @@ static const struct hf_field_row fields[] = {
 	HF_FIELD_ROW(struct listing_state, owed, HF_DISASM_WIDTH),
 	HF_FIELD_ROW(struct listing_state, run, HF_EVENT_KINDS - 1),
 	HF_FIELD_ROW(struct listing_state, place, 2),
+	HF_FIELD_ROW(struct listing_state, ids, HF_CONTEXT_PID | HF_CONTEXT_TID),
 };
 
 static void state(struct hf_enc *enc, struct hf_fields *f)

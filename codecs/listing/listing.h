@@ -76,6 +76,7 @@ struct listing_state {
 	uint8_t owed;     /* blanks to write before anything else on the line of an instruction */
 	uint8_t run;      /* kind of the event whose DATA may follow */
 	uint8_t place;    /* pieces of that DATA so far: 0, then 1 and 2 in turn */
+	uint8_t ids;      /* HF_CONTEXT_PID, HF_CONTEXT_TID: known */
 };
 
 struct listing {
