@@ -47,6 +47,7 @@ struct hf_stream_info {
 	uint8_t isa;           /* enum hf_isa at the start */
 	uint8_t flags;         /* enum hf_stream_flags */
 	uint32_t vlen;         /* vector register bits, 0 if none */
+	uint32_t extensions;   /* those of codecs/isa/riscv.h that share opcodes, as the stream itself says: HF_RISCV_ZCMP, .. */
 	uint32_t first_hart;   /* source id of the first hart */
 	const char *version;   /* "1.6" */
 	const char *json;      /* more members for info.json: "\"generator\":\"Spike\",..." ; no braces; may be "" */

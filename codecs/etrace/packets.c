@@ -84,12 +84,16 @@ static uint64_t high_bits(const struct hf_program *program, uint64_t mask)
 {
 	bool positive = false;
 
-	for (size_t i = 0; program && i < program->count; i++) {
-		const struct hf_program_piece *piece = &program->pieces[i];
+	for (size_t level = 0; program && level <= program->below_count; level++) {
+		const struct hf_program *code = level ? program->below[level - 1] : program;
 
-		if (piece->address >= ~(mask >> 1))
-			return ~mask;
-		positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+		for (size_t i = 0; i < code->count; i++) {
+			const struct hf_program_piece *piece = &code->pieces[i];
+
+			if (piece->address >= ~(mask >> 1))
+				return ~mask;
+			positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+		}
 	}
 	return positive ? 0 : ~mask;
 }

@@ -189,6 +189,7 @@ static void end_part(struct hf_ntrace_dec *d)
 		tell_unsynced(d);
 	if (s->lost_code)
 		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
+	hf_ntrace_change_context(d);
 	begin_part(d);
 	if (last) {
 		s->phase = HF_NTRACE_PHASE_END;
@@ -417,6 +418,9 @@ static const struct hf_field_row fields[] = {
 	FIELD(ids, HF_CONTEXT_PID | HF_CONTEXT_VMID),
 	FIELD(pid, UINT32_MAX),
 	FIELD(vmid, UINT32_MAX),
+	FIELD(owned, 1),
+	FIELD(owner, UINT64_MAX),
+	FIELD(owner_left, INT64_MAX),
 	FIELD(pc, UINT64_MAX),
 	FIELD(ref, UINT64_MAX),
 	FIELD(debt, UINT64_MAX),

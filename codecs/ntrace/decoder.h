@@ -43,6 +43,9 @@ struct hf_ntrace_state {
 	uint8_t mode;         /* enum hf_mode */
 	uint8_t ids;          /* HF_CONTEXT_PID: pid is scontext; HF_CONTEXT_VMID: vmid is hcontext */
 	uint32_t pid, vmid;
+	uint8_t owned;        /* an Ownership is yet to take effect: owner is its PROCESS, */
+	uint64_t owner;
+	uint64_t owner_left;  /*   and so many halfwords were executed before it */
 	uint64_t pc;
 	uint64_t ref;         /* address sent last, which U-ADDR is relative to (8.1) */
 	uint64_t debt;        /* to add to the next I-CNT; negative (two's complement): halfwords executed already */
@@ -147,6 +150,17 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 
 /* Executes one piece of the message, as the phase says. */
 void hf_ntrace_run(struct hf_ntrace_dec *d);
+
+/* ---- context.c ---- */
+
+/*
+ * Takes mode and id from the PROCESS of an Ownership. It comes when the instruction retires that changes the context (7.1):
+ * what ResourceFull counted before it, and is still to be executed, ran in the context before.
+ */
+void hf_ntrace_own(struct hf_ntrace_dec *d, uint64_t process);
+
+/* Lets the Ownership take effect that is yet to, if one is. */
+void hf_ntrace_change_context(struct hf_ntrace_dec *d);
 
 /* Chooses the program for the context in the state. */
 void hf_ntrace_choose_program(struct hf_ntrace_dec *d);

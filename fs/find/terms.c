@@ -272,7 +272,6 @@ int hf_terms_new(const struct hf_question *question, const struct hf_open *open,
 		 struct hf_terms **ret_terms, char *why, size_t size)
 {
 	struct hf_terms *terms = calloc(1, sizeof *terms);
-	struct hf_code_size code_size;
 	int err;
 
 	*ret_terms = terms;
@@ -280,8 +279,7 @@ int hf_terms_new(const struct hf_question *question, const struct hf_open *open,
 		return HF_ERR_NOMEM;
 	terms->question = question;
 	terms->arm = open->stream->info.arch == HF_ARCH_ARM;
-	hf_code_size_read(open->stream->setup, hart, &code_size, NULL);
-	terms->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
+	terms->extensions = hf_code_size_extensions(open->stream, hart);
 	for (size_t i = 0; i < question->count; i++)
 		sort_term(terms, i);
 	sort_value(terms);
@@ -346,9 +344,9 @@ static enum hf_verdict of_context(const struct hf_run_context *wanted, const str
 static bool has_mnemonic(const struct hf_terms *terms, const char *name, const struct hf_ev_insn *insn,
 			 struct hf_disasm *disasm)
 {
-	const unsigned code_size = hf_riscv_is_code_size(insn->opcode) ? terms->code_size : 0;
+	const unsigned isa = hf_disasm_isa(insn->isa, insn->opcode, terms->extensions);
 	uint8_t text[HF_DISASM_ROOM];
-	const uint8_t *end = hf_disasm_put(disasm, text, insn->opcode, insn->size, insn->isa | code_size), *p = text;
+	const uint8_t *end = hf_disasm_put(disasm, text, insn->opcode, insn->size, isa), *p = text;
 	const size_t n = strlen(name);
 
 	while (p < end && *p != ' ')

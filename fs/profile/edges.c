@@ -110,7 +110,7 @@ static int collect_sites(const struct hf_profiled *of, const struct hf_functions
 		const struct hf_count *row = &counts->row[i];
 		uint32_t callee;
 
-		if (hf_profile_flow(row) != HF_FLOW_CALL || !hf_profile_target(row, &target))
+		if (hf_profile_flow(row, of->extensions) != HF_FLOW_CALL || !hf_profile_target(row, &target))
 			continue;
 		callee = hf_functions_of(functions, of, target);
 		if (!reached[callee])

@@ -10,13 +10,13 @@
 /* The columns of an opcode in front of the text. */
 enum { TEXT_AT = 9 };
 
-uint8_t hf_profile_flow(const struct hf_count *row)
+uint8_t hf_profile_flow(const struct hf_count *row, uint32_t extensions)
 {
 	switch (row->isa) {
 	case HF_ISA_RV32:
-		return hf_riscv_flow(row->opcode, 32);
+		return hf_riscv_flow(row->opcode, 32 | extensions);
 	case HF_ISA_RV64:
-		return hf_riscv_flow(row->opcode, 64);
+		return hf_riscv_flow(row->opcode, 64 | extensions);
 	default:
 		return hf_arm_classify(row->opcode, row->size, row->isa).flow;
 	}
@@ -47,8 +47,9 @@ bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target)
 
 void hf_profile_text_of(const struct hf_profiled *of, const struct hf_count *row, char buf[HF_DISASM_ROOM])
 {
+	const unsigned isa = hf_disasm_isa(row->isa, row->opcode, of->extensions);
 	uint8_t text[HF_DISASM_ROOM];
-	const uint8_t *end = hf_disasm_put(of->disasm, text, row->opcode, row->size, row->isa);
+	const uint8_t *end = hf_disasm_put(of->disasm, text, row->opcode, row->size, isa);
 	const size_t n = end - text > TEXT_AT ? (size_t)(end - text) - TEXT_AT : 0;
 
 	memcpy(buf, text + TEXT_AT, n);

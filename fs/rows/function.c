@@ -144,10 +144,10 @@ static void put_code(const struct hf_rows *rows, void *own, size_t i, struct hf_
 	hf_row_number(rows, row, CODE_SIZE, count->size);
 	hf_row_code(rows, row, CODE_MNEMONIC, count->opcode, count->size, count->isa);
 	hf_row_place(rows, row, CODE_SYMBOL, count->pc);
-	hf_row_word(rows, row, CODE_FLOW, hf_profile_flow_name(hf_profile_flow(count)));
+	hf_row_word(rows, row, CODE_FLOW, hf_profile_flow_name(hf_profile_flow(count, rows->hart->extensions)));
 	hf_row_number(rows, row, CODE_COUNT, count->count);
 	/* What ends a piece of code is not always the trap return itself. */
-	if (hf_profile_flow(count) != HF_FLOW_TRAP_RETURN)
+	if (hf_profile_flow(count, rows->hart->extensions) != HF_FLOW_TRAP_RETURN)
 		hf_row_number(rows, row, CODE_TAKEN, count->taken);
 	hf_row_number(rows, row, CODE_OPEN, count->open);
 }
@@ -203,7 +203,7 @@ static void read_mixed(const struct hf_rows *rows, const struct hf_count *count,
 	n = n < sizeof mixed->name ? n : sizeof mixed->name - 1;
 	*mixed = (struct mixed){.count = count->count,
 				.function = function_of(rows, count->pc),
-				.flow = plain_flow(hf_profile_flow(count))};
+				.flow = plain_flow(hf_profile_flow(count, rows->hart->extensions))};
 	memcpy(mixed->name, text, n);
 }
 
