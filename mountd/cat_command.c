@@ -63,20 +63,27 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 		      const char *command, const char *shown)
 {
 	struct hf_live *live = strcmp(command, "cat") == 0 ? hf_live_new(settings->offset, settings->length) : NULL;
+	char capture[PATH_MAX], view_dir[PATH_MAX];
 	struct hartfs_view *view;
 	struct hartfs_diag diag;
 	int error = hf_library_view_open(archive, path, live ? hf_live_put : NULL, is_wanted, live, &view, &diag);
+	bool stale;
 	int errnum;
-	const uint64_t done = hf_live_finish(live, &errnum);
+	const uint64_t done = hf_live_finish(live, &stale, &errnum);
 	const uint64_t skip = done > settings->offset ? done - settings->offset : 0;
 
-	if (!error && !errnum && skip < settings->length)
+	if (stale)
+		hf_say(stderr, "hartfs %s: %s: a checksum at its end is wrong: what was written may be wrong, and has no mark that "
+			       "says so; the same command writes it with that mark now", command, shown);
+	else if (!error && !errnum && skip < settings->length)
 		error = hf_library_view_give(view, settings->offset + skip, settings->length - skip, write_bytes, &errnum,
 					     &diag);
 	if (error && !errnum && error != HARTFS_ERROR_STOPPED)
 		hf_paths_complain(command, shown, &diag);
 	hartfs_view_close(view);
-	return tell_write_error(command, errnum) || error ? HF_EXIT_FAILURE : HF_EXIT_OK;
+	if (!error && strstr(path, "/profile/") && !hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir))
+		hf_paths_warn(command, shown, hf_library_fs(archive), capture);
+	return tell_write_error(command, errnum) || error || stale ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
 
 static int write_page(struct hartfs_archive *archive, const char *capture, const char *shown)

@@ -213,6 +213,8 @@ static int index_side(struct command *c, struct side *side)
 	hf_bar_clear(&c->bar);
 	if (failed)
 		hf_paths_complain("diff", side->shown, &diag);
+	else
+		hf_paths_warn("diff", side->shown, hf_library_fs(side->archive), side->capture);
 	return failed ? FAILED : 0;
 }
 
@@ -354,10 +356,6 @@ int hf_command_diff(const struct hf_settings *settings)
 		end(c);
 	}
 	free(c);
-	errno = 0;
-	if (fflush(stdout) == EOF && errno == EPIPE) {
-		signal(SIGPIPE, SIG_DFL);
-		raise(SIGPIPE);
-	}
+	fflush(stdout);
 	return ferror(stdout) ? FAILED : status;
 }

@@ -258,6 +258,15 @@ void hf_paths_complain(const char *command, const char *shown, const struct hart
 	hf_say(stderr, "hartfs%s%s: %s: %s", *command ? " " : "", command, shown, diag->text);
 }
 
+void hf_paths_warn(const char *command, const char *shown, struct hf_fs *fs, const char *path)
+{
+	struct hf_fs_brief brief;
+
+	if (!hf_fs_brief(fs, path, &brief) && brief.state == HF_FS_INDEXED && brief.problems)
+		hf_say(stderr, "hartfs %s: %s: it has %llu problem%s: answers may be wrong; errors.txt says where", command, shown,
+		       (unsigned long long)brief.problems, brief.problems == 1 ? "" : "s");
+}
+
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
 			      const struct hf_diag *diag)
 {

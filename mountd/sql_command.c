@@ -191,6 +191,8 @@ int hf_command_sql(const struct hf_settings *settings)
 	/* The extension asks this very program. */
 	setenv("HARTFS", self, 1);
 	make_arguments(settings, load, open, query, argv);
+	/* The extension says on standard error what hartfs serve says: mountd/sql/child.c. */
+	setenv("HARTFS_SHELL", "1", 1);
 	/* The prompt of the shell needs the terminal itself. */
 	if (isatty(STDOUT_FILENO) && (query || !isatty(STDIN_FILENO)))
 		run_shown(argv);

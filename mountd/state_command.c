@@ -109,6 +109,7 @@ static int ask(struct command *c, struct hartfs_archive *archive, const char *pa
 		return HF_EXIT_FAILURE;
 	}
 	hf_bar_clear(&c->bar);
+	hf_paths_warn("state", c->shown, hf_library_fs(archive), c->capture);
 	hf_bar_begin(&c->bar, c->settings->verbosity);
 	status = choose_hart(c, archive);
 	c->ask.path = c->capture;

@@ -66,6 +66,7 @@ static int put_capture(struct hartfs_archive *archive, const struct hf_settings 
 		hf_paths_complain("top", settings->operands[0], &diag);
 		return HF_EXIT_FAILURE;
 	}
+	hf_paths_warn("top", settings->operands[0], hf_library_fs(archive), capture);
 	return top.status;
 }
 

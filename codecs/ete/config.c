@@ -204,6 +204,7 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 		.commopt = r.idr0 >> 29 & 1,
 		.commtrans = r.idr0 >> 30 & 1,
 		.wfx = r.idr2 >> 31 & 1,
+		.configr = find_register(setup, id, "TRCCONFIGR") ? (uint32_t)r.configr : UINT32_MAX,
 		.return_stack = r.configr >> 12 & 1,
 		.ts_marker = r.idr0 >> 23 & 1,
 		.keep_failed = !drop,

@@ -22,6 +22,7 @@ struct hf_ete_config {
 	bool commopt;         /* TRCIDR0.COMMOPT: cycle counts commit nothing */
 	bool commtrans;       /* TRCIDR0.COMMTRANS: a Transaction Start is not a P0 element */
 	bool wfx;             /* TRCIDR2.WFXMODE: WFI and WFE are P0 instructions */
+	uint32_t configr;     /* TRCCONFIGR; all ones where it is missing */
 	bool return_stack;    /* TRCCONFIGR.RS */
 	bool ts_marker;       /* TRCIDR0.TSMARK: timestamps belong to the marker before them */
 	bool keep_failed;     /* failed transactions are shown */

@@ -168,6 +168,39 @@ static void give_up(struct hf_ete_dec *d, const struct hf_ete_packet *packet, ui
 	d->now.phase = HF_ETE_PHASE_SYNCED;
 }
 
+/* What of TRCCONFIGR (D24.4.11) is on where the trace has such a packet: one of these bits; 0: nothing that it tells. */
+static uint32_t shows(const struct hf_ete_packet *packet)
+{
+	enum { CCI = 1 << 4, CID = 1 << 6, VMID = 1 << 7, TS = 1 << 11, QE = 3 << 13 };
+
+	switch (packet->kind) {
+	case HF_ETE_TRACE_INFO: return packet->info & 1 ? CCI : 0;
+	case HF_ETE_CYCLE_COUNT_F1:
+	case HF_ETE_CYCLE_COUNT_F2:
+	case HF_ETE_CYCLE_COUNT_F3: return CCI;
+	case HF_ETE_TIMESTAMP: return TS;
+	case HF_ETE_Q: return QE;
+	default:
+		if (!(packet->flags & HF_ETE_HAS_CONTEXT))
+			return 0;
+		return packet->context.byte & HF_ETE_CONTEXT_CID ? CID : packet->context.byte & HF_ETE_CONTEXT_VMID ? VMID : 0;
+	}
+}
+
+/* What the packet shows of the trace unit and its registers deny, once for each of them. */
+static void compare(struct hf_ete_dec *d, const struct hf_ete_packet *packet, uint64_t offset)
+{
+	const struct hf_ete_config *config = &d->hart->config;
+	const uint32_t bits = shows(packet);
+
+	if (bits && !(bits & (config->configr | d->now.denied))) {
+		d->now.denied |= bits;
+		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_ETE_DENIED, offset, 0, bits);
+	}
+	if (packet->kind == HF_ETE_TRACE_INFO && packet->commit > config->max_spec)
+		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_ETE_SPECULATION, offset, 0, packet->commit);
+}
+
 static int take_packet(struct hf_ete_dec *d, const struct hf_ete_packet *packet, uint64_t offset)
 {
 	struct hf_ete_place *now = &d->now;
@@ -184,6 +217,7 @@ static int take_packet(struct hf_ete_dec *d, const struct hf_ete_packet *packet,
 		now->lost_detail = 0;
 		return 0;
 	}
+	compare(d, packet, offset);
 	hf_ete_history_apply(&now->history, packet, &meaning);
 	if (packet->kind == HF_ETE_TRACE_INFO) {
 		if (now->phase == HF_ETE_PHASE_SYNCED) {
@@ -316,6 +350,7 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 		err = hf_ete_resolve_init(&d->resolve, &own->config);
 	if (!err)
 		err = hf_ete_flow_init(&d->flow, &own->config, dec->stream->setup, dec->hart);
+	d->flow.agreed = &dec->agreed;
 	if (err)
 		return err;
 	enter_first(d);

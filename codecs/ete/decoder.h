@@ -25,6 +25,7 @@ struct hf_ete_place {
 	uint32_t part;
 	uint8_t phase;   /* enum hf_ete_phase */
 	uint8_t stamped; /* timestamps have something to be relative to */
+	uint32_t denied; /* bits of TRCCONFIGR that are 0 and must not be: a note said so */
 	uint8_t again;   /* another part was read before: what comes does not continue it */
 	uint64_t zeros;  /* UNSYNCED: directly before here */
 	uint64_t lost_at, lost_bytes; /* UNSYNCED: since where, and how many bytes; SYNCED: packets passed over */

@@ -54,7 +54,7 @@ static void emit_loss(struct hf_ete_flow *f, unsigned kind, int code, uint64_t o
 {
 	struct hf_event *ev = emit(f, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 
@@ -174,6 +174,10 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		struct hf_event *ev = emit(f, HF_EVENT_DISCONTINUITY);
 
 		ev->jump = (struct hf_ev_jump){.from = s->pc, .to = e->value};
+	} else if (s->sync == HF_ETE_SYNC_FULL && !s->fresh && s->ran) {
+		f->agreed->reached++;
+		f->agreed->count += (s->missing & 2) != 0;
+		f->agreed->offset = s->missing & 2 ? e->offset : f->agreed->offset;
 	}
 	s->pc = e->value;
 	set_is(f, e->is);

@@ -140,7 +140,7 @@ enum use { READ, WRITE, SHOW };
 struct cursor {
 	enum use use;
 	uint8_t header;                       /* of the packet; writing: its low bits come with the fields */
-	bool cut, bad;                        /* reading: looked for once, at the end */
+	bool cut, bad, no_id;                 /* reading: looked for once, at the end */
 	const uint8_t *p, *end;               /* reading */
 	uint8_t *to;                          /* writing the next byte, showing the end of the text */
 	const struct hf_ete_config *config;   /* not showing */
@@ -328,6 +328,9 @@ VISIT void context(struct cursor *c, struct hf_ete_packet *packet)
 		context->byte = byte(c, context->byte);
 		c->bad |= (context->byte & 4) != 0;
 	}
+	if (c->use == READ)
+		c->no_id |= (context->byte & HF_ETE_CONTEXT_VMID && !c->config->vmid_bytes) ||
+			    (context->byte & HF_ETE_CONTEXT_CID && !c->config->cid_bytes);
 	if (context->byte & HF_ETE_CONTEXT_VMID)
 		context->vmid = (uint32_t)fixed(c, context->vmid, c->use == SHOW ? 0 : c->config->vmid_bytes, " vmid=");
 	if (context->byte & HF_ETE_CONTEXT_CID)
@@ -644,7 +647,9 @@ int hf_ete_packet_get(const struct hf_ete_config *config, const uint8_t *p, size
 	ret->size = (uint32_t)(c.p - p);
 	if (c.cut)
 		return 0;
-	return c.bad ? HF_ERR_ETE_FIELD : (int)ret->size;
+	if (c.bad || c.no_id)
+		return c.bad ? HF_ERR_ETE_FIELD : HF_ERR_ETE_NO_ID;
+	return (int)ret->size;
 }
 
 static uint8_t *put_extension(uint8_t *p, unsigned kind)

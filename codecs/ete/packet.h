@@ -94,7 +94,7 @@ struct hf_ete_packet {
 
 /*
  * Reads the packet at p[n]. Its size, 0 if p[n] does not hold all of it (HF_ETE_PACKET_MAX bytes are enough for all
- * but an A-sync), or HF_ERR_ETE_HEADER or HF_ERR_ETE_FIELD: such a packet does not exist; ret->header is set. After the
+ * but an A-sync), or HF_ERR_ETE_HEADER, HF_ERR_ETE_FIELD or HF_ERR_ETE_NO_ID: such a packet does not exist; ret->header is set. After the
  * zeros of an A-sync any other byte than 80, or too few zeros, is HF_ERR_ETE_ASYNC.
  */
 int hf_ete_packet_get(const struct hf_ete_config *config, const uint8_t *p, size_t n, struct hf_ete_packet *ret);

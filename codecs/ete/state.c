@@ -22,6 +22,7 @@ static const struct hf_field_row fields[] = {
 	PLACE(part, UINT32_MAX),
 	PLACE(phase, HF_ETE_PHASES - 1),
 	PLACE(stamped, 1),
+	PLACE(denied, UINT32_MAX),
 	PLACE(again, 1),
 	PLACE(zeros, INT64_MAX),
 	PLACE(lost_at, INT64_MAX),

@@ -89,6 +89,7 @@ struct hf_etrace_follow {
 	struct hf_walk_blocks blocks;
 	const struct hf_setup *setup; /* borrowed: where programs are */
 	uint32_t hart;
+	struct hf_agreed *agreed; /* of the decoder */
 	uint64_t behind; /* stream offset behind all that was read, for who reports a loss */
 	bool synced;	 /* a synchronisation came since the list was empty */
 	bool full;	 /* blocks must be forgotten before the walk goes on */
@@ -201,7 +202,7 @@ static inline void hf_etrace_note(struct hf_etrace_follow *f, int code, uint64_t
 {
 	const struct hf_event ev = {
 		.kind = HF_EVENT_NOTE,
-		.code = (uint32_t)-code,
+		.code = (uint16_t)-code,
 		.loss = {.offset = f->s.offset, .detail = detail},
 	};
 

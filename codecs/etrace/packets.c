@@ -26,7 +26,7 @@ static void close_gap(struct hf_etrace_follow *f)
 	struct hf_etrace_follow_state *s = &f->s;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_GAP,
-		.code = s->gap_code,
+		.code = (uint16_t)s->gap_code,
 		.loss = {.offset = s->gap_offset, .bytes = s->gap_bytes, .detail = s->gap_detail},
 	};
 
@@ -307,6 +307,10 @@ static void finish_sync(struct hf_etrace_follow *f)
 	struct hf_etrace_report *r = &f->report;
 	struct hf_etrace_follow_state *s = &f->s;
 
+	if (f->finished == HF_ETRACE_FOLLOW) {
+		f->agreed->count++;
+		f->agreed->offset = s->offset;
+	}
 	if (f->finished == HF_ETRACE_ENTER && f->cur->end == HF_WALK_BRANCH && f->cur->count == 1)
 		hf_etrace_add_outcome(r, r->pkt.branch); /* entering forgot all others */
 	s->privilege = r->pkt.privilege;
@@ -363,6 +367,9 @@ static int take_options(struct hf_etrace_follow *f)
 	int err = hf_etrace_report_support(r);
 
 	f->full |= (r->modes ^ before) & HF_ETRACE_SIJUMP;
+	for (uint32_t mode = 1; mode <= HF_ETRACE_BRANCH_PREDICTION && !err; mode <<= 1)
+		if (r->modes & ~before & mode && hf_etrace_report_lacks(r, mode))
+			hf_etrace_note(f, hf_etrace_report_lacks(r, mode), 0);
 	return err;
 }
 

@@ -68,10 +68,49 @@ static void append_outcomes(struct hf_etrace_report *r)
 	}
 }
 
-int hf_etrace_report_take(struct hf_etrace_report *r)
+int hf_etrace_report_lacks(const struct hf_etrace_report *r, uint32_t mode)
+{
+	const struct hf_etrace_params *p = &r->params;
+
+	switch (mode) {
+	case HF_ETRACE_BRANCH_PREDICTION:
+		return p->bpred_size ? 0 : HF_ERR_ETRACE_NO_PREDICTOR;
+	case HF_ETRACE_JUMP_TARGET_CACHE:
+		if (!p->cache_size)
+			return HF_ERR_ETRACE_NO_CACHE;
+		return p->f0s_width || !(r->modes & HF_ETRACE_BRANCH_PREDICTION) ? 0 : HF_ERR_ETRACE_NO_F0S;
+	case HF_ETRACE_IMPLICIT_RETURN:
+		return hf_etrace_stack_size(p) ? 0 : HF_ERR_ETRACE_NO_STACK;
+	case HF_ETRACE_IMPLICIT_EXCEPTION:
+		return p->has_tvec[0] || p->has_tvec[1] || p->has_tvec[2] ? 0 : HF_ERR_ETRACE_VECTOR;
+	default:
+		return 0;
+	}
+}
+
+/* What the packet in progress needs of a mode that it shows to be on. */
+static int lacks(const struct hf_etrace_report *r)
 {
 	const struct hf_etrace_packet *pkt = &r->pkt;
 
+	if (pkt->format == 0 && hf_etrace_is_index(pkt))
+		return r->modes & HF_ETRACE_JUMP_TARGET_CACHE ? hf_etrace_report_lacks(r, HF_ETRACE_JUMP_TARGET_CACHE)
+							      : HF_ERR_ETRACE_NO_CACHE;
+	if (pkt->format == 0)
+		return r->modes & HF_ETRACE_BRANCH_PREDICTION ? hf_etrace_report_lacks(r, HF_ETRACE_BRANCH_PREDICTION)
+							      : HF_ERR_ETRACE_NO_PREDICTOR;
+	return 0;
+}
+
+int hf_etrace_report_take(struct hf_etrace_report *r)
+{
+	const struct hf_etrace_packet *pkt = &r->pkt;
+	int err = lacks(r);
+
+	if (err)
+		return err;
+	if (pkt->irreport && !(r->modes & HF_ETRACE_IMPLICIT_RETURN))
+		return HF_ERR_ETRACE_NO_STACK;
 	if (pkt->format == 0 && !hf_etrace_is_index(pkt) && pkt->branch_count > HF_ETRACE_PREDICTED_MAX - 31)
 		return HF_ERR_ETRACE_WALK;
 	append_outcomes(r);

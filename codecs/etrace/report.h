@@ -44,8 +44,10 @@ static inline int hf_etrace_report_read(struct hf_etrace_report *r, const uint8_
 	return hf_etrace_packet_read(&r->params, r->modes, payload, n, &r->pkt);
 }
 
+/* What the description lacks for a mode that is on (a bit of enum hf_etrace_mode): the error that names the key; 0: nothing. */
+int hf_etrace_report_lacks(const struct hf_etrace_report *r, uint32_t mode);
 /* Formats 0 to 2: its outcomes come behind those that are left, and its address is the target. HF_ERR_ETRACE_WALK: so
- * many outcomes that something must be wrong. */
+ * many outcomes that something must be wrong. HF_ERR_ETRACE_NO_*: it is of a mode that is off, or lacks its table. */
 int hf_etrace_report_take(struct hf_etrace_report *r);
 /* If it has an index for an address: what the cache has there now. HF_ERR_ETRACE_INDEX: nothing. */
 int hf_etrace_report_index(struct hf_etrace_report *r);

@@ -194,6 +194,9 @@ static int resolve_indirect(struct hf_etrace_follow *f, const struct hf_walk_blo
 	uint64_t foretold = NOWHERE;
 
 	*ret_explicit = false;
+	if ((b->flags & HF_WALK_RETURN) && (r->modes & HF_ETRACE_IMPLICIT_RETURN) &&
+	    hf_etrace_report_lacks(r, HF_ETRACE_IMPLICIT_RETURN))
+		return HF_ERR_ETRACE_NO_STACK; /* it may be any call's, or one that the packet reports */
 	if ((b->flags & HF_WALK_RETURN) && hf_etrace_foretells_return(r)) {
 		*ret_pc = foretold = hf_return_stack_top(&t->stack);
 		if (!reported || hf_etrace_has_irets(r)) {
@@ -347,7 +350,7 @@ static void recall(struct hf_etrace_follow *f)
 }
 
 /* s.pc is the target: whether it is the end, behind an instruction of that kind. */
-static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
+static bool is_at_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
 {
 	struct hf_etrace_report *r = &f->report;
 	struct hf_etrace_follow_state *s = &f->s;
@@ -369,6 +372,14 @@ static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
 	}
 	infer(f);
 	return true;
+}
+
+static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
+{
+	const bool end = is_at_end(f, index, prev_end);
+
+	f->agreed->reached += end;
+	return end;
 }
 
 /* The packet's walk is over at instruction index of f->cur. */

@@ -50,7 +50,8 @@
  *                                    backslash
  *   "# opaque" ["offset=" dec] "bytes=" dec ["data=" hex]
  *   "# discontinuity" from "->" to ["untraced"]   from, to: 16 hex digits or "?"
- *   "# gap" | "# doubt" | "# note"   ["offset=" dec] ["bytes=" dec] reason   (reason: a sentence, to the line's end)
+ *   "# gap" | "# doubt" | "# note"   ["offset=" dec] ["bytes=" dec] ["back=" dec] reason   (reason: a sentence, to the
+ *                                    line's end; back: so many insn lines before this one may be wrong)
  */
 #ifndef HF_LISTING_LISTING_H
 #define HF_LISTING_LISTING_H

@@ -163,6 +163,8 @@ static uint8_t *put_loss(struct listing *l, uint8_t *p, const struct hf_event *e
 		p = put_dec(p, ev->flags & HF_EVF_FILE ? " file_offset=" : " offset=", ev->loss.offset);
 	if (ev->loss.bytes)
 		p = put_dec(p, " bytes=", ev->loss.bytes);
+	if (ev->back)
+		p = put_dec(p, " back=", ev->back);
 	*p++ = ' ';
 	return p + hf_diag_format(&diag, (char *)p, LISTING_ROOM / 2);
 }

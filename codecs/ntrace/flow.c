@@ -49,7 +49,7 @@ void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64
 {
 	struct hf_event *ev = hf_ntrace_single(d, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss.offset = hf_ntrace_input_offset(&d->input, at);
 	ev->loss.bytes = bytes;
 	ev->loss.detail = detail;
@@ -545,6 +545,18 @@ static int end_message(struct hf_ntrace_dec *d, struct outcome *o)
 	return err;
 }
 
+/* The message fits. Of an indirect jump I-CNT tells that it is at its place, and nothing tells where it goes. */
+static void agree(struct hf_ntrace_dec *d, const struct outcome *o)
+{
+	struct hf_agreed *agreed = &d->dec.agreed;
+
+	agreed->reached += o->entry != NULL;
+	if (!o->entry || !hf_ntrace_is_sync(d->s.tcode))
+		return;
+	agreed->count++;
+	agreed->offset = hf_ntrace_input_offset(&d->input, d->s.message_at);
+}
+
 /* All halfwords that I-CNT counts are executed. */
 static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 {
@@ -566,6 +578,7 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 	}
 	s->pc = s->address;
 	s->unsure = 0;
+	agree(d, o);
 	if (sync)
 		synchronise(d);
 	else

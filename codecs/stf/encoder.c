@@ -2,6 +2,7 @@
 /* The STF encoder: which event goes where, and what stands on its own between the groups. */
 #include "codecs/stf/encoder.h"
 
+#include "codecs/stf/errors.h"
 #include "codecs/views.h"
 
 #include <stdlib.h>
@@ -87,7 +88,9 @@ static void put_foreign(struct hf_stf_enc *e, struct hf_sink *sink, const struct
 	/* of those that use size for something else no DATA follows */
 	const bool loss = ev->kind == HF_EVENT_GAP || ev->kind == HF_EVENT_DOUBT || ev->kind == HF_EVENT_NOTE;
 
-	hf_stf_write_foreign(sink, ev);
+	/* these the decoder finds in what is written as it did in its source */
+	if (!loss || ev->code < -HF_ERR_STF_LEADS || ev->code > -HF_ERR_STF_ODD_COUNT)
+		hf_stf_write_foreign(sink, ev);
 	if (!loss)
 		hf_stf_enc_begin_data(e, sink, ev->kind, ev->size, 0, 0);
 }
@@ -173,7 +176,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_stf = {
 	.name = "stf",
 	.view = "trace.stf",
-	.version = 6,
+	.version = 7,
 	.refuses = refuses,
 	.size = sizeof(struct hf_stf_enc),
 	.init = init,

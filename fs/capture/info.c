@@ -446,6 +446,11 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
 			 (unsigned long long)problem->diag.detail, *words ? words : "no address");
 		return true;
+	case HF_ERR_SETUP_ASTRAY:
+		snprintf(buf, size,
+			 "likely cause: the program: the trace hardly ever comes to the addresses at which it synchronises; it is "
+			 "likely another one or another build, or more than one value is wrong");
+		return true;
 	default:
 		return false;
 	}
@@ -488,8 +493,13 @@ static void put_problem(struct hf_sink *sink, const char *path, const struct hf_
 		hf_sink_printf(sink, "%s after %llu instructions", between, (unsigned long long)problem->ordinal);
 		between = ",";
 	}
-	if (problem->bytes)
+	if (problem->bytes) {
 		hf_sink_printf(sink, "%s %llu bytes passed over", between, (unsigned long long)problem->bytes);
+		between = ",";
+	}
+	if (problem->back)
+		hf_sink_printf(sink, "%s the last %llu instructions before it may be wrong", between,
+			       (unsigned long long)problem->back);
 	hf_sink_printf(sink, "\n");
 }
 

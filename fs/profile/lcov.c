@@ -126,9 +126,7 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	if (x->function != y->function)
-		return y->function - x->function;
-	return strcmp(x->name, y->name);
+	return hf_symbols_prefer(x, y);
 }
 
 /* How often control came from elsewhere: not by a jump or a branch of its own. */

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (n == 0)
 			break;
 		if (n < 0) {
-			MUST(n == HF_ERR_ETE_HEADER || n == HF_ERR_ETE_FIELD || n == HF_ERR_ETE_ASYNC);
+			MUST(n == HF_ERR_ETE_HEADER || n == HF_ERR_ETE_FIELD || n == HF_ERR_ETE_NO_ID || n == HF_ERR_ETE_ASYNC);
 			p++;
 			continue;
 		}

@@ -7,11 +7,12 @@
 #include "tests/lib/etetest.h"
 
 #define IDS "TRCIDR2=0xd0001088 TRCDEVARCH=0x47705a13 "
-#define SIMPLE IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=1"
-#define MARKS IDS "TRCIDR0=0x288000a1 TRCIDR8=0 TRCCONFIGR=0x801"
-#define STACK IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=0x1001"
-#define DEEP IDS "TRCIDR0=0x280000a1 TRCIDR8=0x20 TRCCONFIGR=1"
-#define COMMITS IDS "TRCIDR0=0x080000a1 TRCIDR8=0x20 TRCCONFIGR=0x11"
+/* Of TRCCONFIGR all that a stream shows: cycle counts, ids, timestamps, Q elements. */
+#define SIMPLE IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=0x68d1"
+#define MARKS IDS "TRCIDR0=0x288000a1 TRCIDR8=0 TRCCONFIGR=0x68d1"
+#define STACK IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=0x78d1"
+#define DEEP IDS "TRCIDR0=0x280000a1 TRCIDR8=0x20 TRCCONFIGR=0x68d1"
+#define COMMITS IDS "TRCIDR0=0x080000a1 TRCIDR8=0x20 TRCCONFIGR=0x68d1"
 
 #define START "SYNC 01 00 04 82 00 08 00 00 31 " /* at 1000, EL1 */
 
@@ -86,6 +87,21 @@ static void test_losses(void)
 	check(SIMPLE, CODE, START "aa 00 10 00 00 03 f7 95 00", "el1 gap:ETE_Q 2000>2000");
 	/* a jump that nothing explains */
 	check(SIMPLE, CODE, START "f6 9a 00 10 00 00 f7 90", "el1 1000 jump 2000>2000");
+}
+
+/* Registers that deny what the trace shows are those of another trace: a note for each, once. */
+static void test_denied(void)
+{
+	const char *const denied = IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=1";
+
+	check(denied, CODE, "SYNC 01 01 01 04 82 00 08 00 00 31 f6 SYNC 01 01 01 82 00 08 00 00 31 f7",
+	      "note:ETE_DENIED el1 1000 jump 1000>2000");
+	check(denied, CODE, START "f6 02 05 02 06", "el1 1000 note:ETE_DENIED time:5 time:6");
+	check(denied, CODE, START "aa 00 10 00 00 01 f7 95 00", "el1 note:ETE_DENIED 1000>2000 2000>2000");
+	check(denied, CODE, "SYNC 01 00 04 82 00 08 00 00 b1 07 00 00 00 f6", "note:ETE_DENIED el1 1000");
+	check("TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=1", CODE, START "f6", "el1 1000");
+	check("TRCIDR2=0 TRCIDR8=0 TRCCONFIGR=0x68d1", CODE, START "f6 81 f1 07 00 00 00 f7", "el1 1000 gap:ETE_NO_ID");
+	check(SIMPLE, CODE, "SYNC 01 04 01 04 82 00 08 00 00 31 f6", "note:ETE_SPECULATION el1 1000");
 }
 
 static void test_q(void)
@@ -281,6 +297,7 @@ int main(void)
 	test_frames();
 	test_speculation();
 	test_losses();
+	test_denied();
 	test_q();
 	test_exceptions();
 	test_time();

@@ -388,6 +388,62 @@ static void test_prediction(void)
 	expect("31 predicted branches, of which one is there", &m, "14 ETRACE_PATH:2");
 }
 
+/* A mode that packets show to be on, and what it needs is not written: nothing is made of what depends on it. */
+static void test_lacking(void)
+{
+	const uint32_t both = HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
+	const struct hf_etrace_packet count = {.format = 0, .branch_fmt = HF_ETRACE_FAILED}, index = {.format = 0, .subformat = 1};
+	struct hf_etrace_packet pkt;
+	struct made m;
+
+	make(&m, "1.1.1", NULL, NULL);
+	support(&m, HF_ETRACE_BRANCH_PREDICTION, 0);
+	sync(&m, 0x50, 0);
+	pkt = report(&m, 0x50, 1, 0);
+	pkt.notify = true;
+	put(&m, pkt);
+	put(&m, count);
+	sync(&m, 0x58, 0);
+	expect("bpred_size", &m, "ETRACE_NO_PREDICTOR 50 54>50 50 ETRACE_NO_PREDICTOR:2 58");
+
+	make(&m, "1.1.1", "cache_size", "0");
+	support(&m, HF_ETRACE_JUMP_TARGET_CACHE, 0);
+	sync(&m, 0x2c, 0);
+	put(&m, report(&m, 0x40, 0, 0));
+	put(&m, index);
+	sync(&m, 0x58, 0);
+	expect("cache_size", &m, "ETRACE_NO_CACHE 2c>40 40 ETRACE_NO_CACHE:2 58");
+
+	make(&m, "1.1.1", "cache_size", "4");
+	value(&m, "bpred_size", "4");
+	support(&m, both, 0);
+	sync(&m, 0x2c, 0);
+	expect("f0s_width", &m, "ETRACE_NO_F0S 2c");
+
+	make(&m, "1.1.1", NULL, NULL);
+	support(&m, HF_ETRACE_IMPLICIT_RETURN, 0);
+	sync(&m, 0x2c, 0);
+	put(&m, report(&m, 0x40, 0, 0));
+	put(&m, report(&m, 0x14, 1, 1));
+	sync(&m, 0x58, 0);
+	expect("return_stack_size", &m, "ETRACE_NO_STACK 2c>40 40 ETRACE_NO_STACK:3 58");
+
+	make(&m, "1.1.1", "f0s_width", "1");
+	value(&m, "bpred_size", "4");
+	sync(&m, 0x50, 0);
+	put(&m, count);
+	sync(&m, 0x58, 0);
+	expect("options, where no support packet came", &m, "50 ETRACE_NO_PREDICTOR:2 58");
+
+	make(&m, "1.1.1", "return_stack_size", "2");
+	sync(&m, 0x2c, 0);
+	pkt = report(&m, 0x40, 0, 0);
+	pkt.irreport = true;
+	put(&m, pkt);
+	sync(&m, 0x58, 0);
+	expect("the same of returns", &m, "2c ETRACE_NO_STACK:10 58");
+}
+
 static void test_traps(void)
 {
 	struct hf_etrace_packet trap = {.format = 3, .subformat = 1, .branch = true, .privilege = 3, .thaddr = true,
@@ -423,7 +479,7 @@ static void test_traps(void)
 	put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 1, .branch = true, .privilege = 3, .thaddr = true,
 					  .ecause = 6, .interrupt = true});
 	sync(&m, 0x40, 0);
-	expect("that nobody told", &m, "00 ETRACE_VECTOR:4 40");
+	expect("that nobody told", &m, "ETRACE_VECTOR 00 ETRACE_VECTOR:4 40");
 
 	make(&m, "2.0", "ecall_retires", "1");
 	sync(&m, 0x34, 0);
@@ -574,12 +630,14 @@ static void test_tables(void)
 	struct made m;
 
 	make(&m, "2.1", "support_options", "standard");
+	m.params.return_stack_size = 3;
 	support(&m, learning, HF_ETRACE_NO_CHANGE);
 	sync(&m, 0, 0);
 	sync(&m, 0x04, 0);
 	expect("from the start", &m, "00 04");
 
 	make(&m, "2.1", "support_options", "standard");
+	m.params.return_stack_size = 3;
 	support(&m, learning, HF_ETRACE_NO_CHANGE);
 	sync(&m, 0, 0);
 	put(&m, report(&m, 0x18, 0, 0));
@@ -720,6 +778,7 @@ int main(void)
 	test_sijump();
 	test_implicit_return();
 	test_prediction();
+	test_lacking();
 	test_traps();
 	test_trap_ended();
 	test_trap_values();

@@ -155,10 +155,10 @@ static const struct golden goldens[] = {
 	 {{.kind = HF_EVENT_DISCONTINUITY, .jump = {.from = 0x80000200, .to = 0x80000300}},
 	  {.kind = HF_EVENT_DISCONTINUITY, .flags = HF_EVF_UNTRACED, .jump.to = 0x80000300}}},
 	{"# gap offset=353 bytes=12 descriptor 14 does not exist\n# doubt offset=353 the data is damaged\n"
-	 "# note the file ends too early\n# gap offset=0 internal error, please report it\n",
+	 "# note the file ends too early\n# gap offset=0 back=7 internal error, please report it\n",
 	 {LOSS(GAP, STF_DESCRIPTOR, 353, 12, 14), LOSS(DOUBT, CORRUPT, 353, 0, 0),
 	  LOSS(NOTE, TRUNCATED, HF_NOWHERE, 0, 0),
-	  {.kind = HF_EVENT_GAP, .size = UINT32_MAX}}},
+	  {.kind = HF_EVENT_GAP, .code = UINT16_MAX, .back = 7}}},
 	{"# transaction id=1f clock=2 delta=10 metas=1 metasize=2 data=010203\n# dependency id=1e clock=2 delta=9\n",
 	 {{.kind = HF_EVENT_TRANSACTION, .clock = 2, .size = 3,
 	   .txn = {.id = 0x1f, .delta = 10, .meta_count = 1, .meta_size = 2}},

@@ -93,7 +93,7 @@ static void test_tracker(void)
 	nop(&b);
 	PUT(&b, INST_OPCODE16, .size = 1);
 	PUT(&b, INST_PC_TARGET, .address = 0x3000);
-	PUT(&b, INST_OPCODE32, .size = 0x6f);
+	PUT(&b, INST_OPCODE32, .size = 0x78067);
 	PUT(&b, INST_PC_TARGET, .address = 0x4000);
 	PUT(&b, FORCE_PC, .address = 0x3800);
 	nop(&b);
@@ -108,7 +108,7 @@ static void test_tracker(void)
 	ev = expect_insn(0x200a, HF_MODE_UNKNOWN);
 	CHECK_EQ(ev->flags, HF_EVF_TAKEN);
 	CHECK_EQ(ev->insn.target, 0x3000);
-	CHECK_EQ(ev->insn.flow, HF_FLOW_JUMP);
+	CHECK_EQ(ev->insn.flow, HF_FLOW_INDIRECT_JUMP);
 	ev = expect(HF_EVENT_DISCONTINUITY);
 	CHECK_EQ(ev->jump.from, 0x3000);
 	CHECK_EQ(ev->jump.to, 0x3800);
@@ -117,6 +117,130 @@ static void test_tracker(void)
 	CHECK_EQ(ev->flags, HF_EVF_TAKEN);
 	CHECK_EQ(ev->insn.target, 0x5000);
 	expect_insn(0x5000, HF_MODE_UNKNOWN);
+	expect_end(&b);
+}
+
+/* One instruction after a nop, which goes to target, or on (0): whether that is told as a contradiction of its opcode. */
+static bool is_doubted(struct hf_walk_bytes b, uint32_t opcode, unsigned size, uint64_t target)
+{
+	const uint64_t went = target ? target : 0x1004 + size;
+	const struct hf_event *ev;
+	bool ret;
+
+	nop(&b);
+	if (target)
+		PUT(&b, INST_PC_TARGET, .address = target);
+	if (size == 4)
+		PUT(&b, INST_OPCODE32, .size = opcode);
+	else
+		PUT(&b, INST_OPCODE16, .size = opcode);
+	nop(&b);
+	decode(&b, 0);
+	expect_insn(0x1000, HF_MODE_UNKNOWN);
+	ret = got.n == 4;
+	if (ret)
+		expect_loss(HF_EVENT_DOUBT, HF_ERR_STF_LEADS, b.n - 5 - size - 1, went);
+	ev = expect_insn(0x1004, HF_MODE_UNKNOWN);
+	CHECK_EQ(ev->flags, target ? HF_EVF_TAKEN : 0);
+	/* the record is followed all the same */
+	expect_insn(went, HF_MODE_UNKNOWN);
+	expect_end(&b);
+	return ret;
+}
+
+/* A direct jump goes where its opcode says, and nowhere else. */
+static void test_leads(void)
+{
+	static const struct {
+		uint32_t opcode;
+		uint8_t size, always;
+		int16_t distance;
+	} jumps[] = {
+		{0x0080006f, 4, 1, 8}, {0x008000ef, 4, 1, 8}, {0xffdff06f, 4, 1, -4}, {0x00000863, 4, 0, 16}, /* jal, beq */
+		{0xa021, 2, 1, 8}, {0xc401, 2, 0, 8}, /* c.j, c.beqz */
+	};
+
+	for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+		const uint32_t opcode = jumps[i].opcode;
+		const unsigned size = jumps[i].size;
+		const uint64_t to = 0x1004 + (uint64_t)(int64_t)jumps[i].distance;
+
+		CHECK(!is_doubted(stream(FEATURES), opcode, size, to));
+		CHECK(is_doubted(stream(FEATURES), opcode, size, to ^ 0x1000));
+		CHECK(is_doubted(stream(FEATURES), opcode, size, to ^ UINT64_C(1) << 60));
+		CHECK_EQ(is_doubted(stream(FEATURES), opcode, size, 0), jumps[i].always);
+	}
+	/* of indirect ones, and of plain instructions, nothing is known */
+	CHECK(!is_doubted(stream(FEATURES), 0x78067, 4, 0x2000));
+	CHECK(!is_doubted(stream(FEATURES), 0x00000067, 4, 0x2000));
+	CHECK(!is_doubted(stream(FEATURES), 0x8782, 2, 0x2000));
+	CHECK(!is_doubted(stream(FEATURES), NOP, 4, 0x2000));
+}
+
+/* One that did not retire went nowhere by itself. */
+static void test_leads_of_attempts(void)
+{
+	struct hf_walk_bytes b = stream(FEATURES);
+
+	nop(&b);
+	hf_stft_event(&b, 12, 0, NULL);
+	PUT(&b, EVENT_PC_TARGET, .address = 0x8000);
+	PUT(&b, INST_OPCODE32, .size = 0x0080006f);
+	nop(&b);
+	decode(&b, 0);
+	expect_insn(0x1000, HF_MODE_UNKNOWN);
+	expect(HF_EVENT_ATTEMPT);
+	expect(HF_EVENT_TRAP);
+	expect_insn(0x8000, HF_MODE_UNKNOWN);
+	expect_end(&b);
+}
+
+/* Opcodes in records of another size; of one kind only the first is told, and at the end how many there were. */
+static void test_sizes(void)
+{
+	struct hf_walk_bytes b = stream(FEATURES);
+	uint64_t first, third;
+
+	nop(&b);
+	first = b.n;
+	for (unsigned i = 0; i < 3; i++)
+		PUT(&b, INST_OPCODE32, .size = 0x4501);
+	third = b.n;
+	PUT(&b, INST_OPCODE16, .size = 0x0513);
+	decode(&b, 0);
+	expect_insn(0x1000, HF_MODE_UNKNOWN);
+	expect_loss(HF_EVENT_DOUBT, HF_ERR_STF_NARROW, first, 0);
+	for (unsigned i = 0; i < 3; i++)
+		expect_insn(0x1004 + 4 * i, HF_MODE_UNKNOWN);
+	expect_loss(HF_EVENT_DOUBT, HF_ERR_STF_WIDE, third, 0);
+	expect_insn(0x1010, HF_MODE_UNKNOWN);
+	expect_loss(HF_EVENT_NOTE, HF_ERR_STF_NARROW_COUNT, HF_NOWHERE, 3);
+	expect_end(&b);
+}
+
+static void test_odd(void)
+{
+	struct hf_walk_bytes b = stream(FEATURES);
+	uint64_t at;
+
+	nop(&b);
+	hf_stft_event(&b, 8, 0, NULL);
+	at = b.n;
+	PUT(&b, EVENT_PC_TARGET, .address = 0x8001);
+	PUT(&b, INST_OPCODE32, .size = 0x73);
+	PUT(&b, INST_PC_TARGET, .address = 0x2003);
+	PUT(&b, INST_OPCODE32, .size = 0x78067);
+	PUT(&b, FORCE_PC, .address = 0x3001);
+	nop(&b);
+	decode(&b, 0);
+	expect_insn(0x1000, HF_MODE_UNKNOWN);
+	expect_loss(HF_EVENT_NOTE, HF_ERR_STF_ODD, at, 0x8001);
+	expect(HF_EVENT_ATTEMPT);
+	expect(HF_EVENT_TRAP);
+	expect_insn(0x8001, HF_MODE_UNKNOWN);
+	expect(HF_EVENT_DISCONTINUITY);
+	expect_insn(0x3001, HF_MODE_UNKNOWN);
+	expect_loss(HF_EVENT_NOTE, HF_ERR_STF_ODD_COUNT, HF_NOWHERE, 3);
 	expect_end(&b);
 }
 
@@ -255,7 +379,7 @@ static void test_units_of_file(bool dromajo, bool bits)
 	put_access(&b, shown, LD);
 	put_access(&b, 8, LD);
 	put_access(&b, shown, LD);
-	put_access(&b, 64, 0x6f);
+	put_access(&b, 64, 0x78067);
 	if (dromajo)
 		b.p[20] = HF_STF_GENERATOR_DROMAJO;
 	decode(&b, 0);
@@ -327,7 +451,7 @@ static void test_modes(void)
 
 	PUT(&b, INST_PC_TARGET, .address = 0x2000); /* no target of the event's own */
 	hf_stft_mode(&b, 3);
-	PUT(&b, INST_OPCODE32, .size = 0x6f);
+	PUT(&b, INST_OPCODE32, .size = 0x78067);
 	hf_stft_mode(&b, 1);
 	nop(&b);
 	PUT(&b, FORCE_PC, .address = 0x2004);
@@ -435,7 +559,7 @@ static void test_ids_and_text(void)
 	PUT(&b, PROCESS_ID_EXT, .hw = 1, .pid = 5, .tid = 7);
 	PUT(&b, COMMENT, .count = 3);
 	hf_bytes_add(&b, "end", 3);
-	PUT(&b, FORCE_PC, .address = 1);
+	PUT(&b, FORCE_PC, .address = 2);
 	decode(&b, 0);
 	expect_ids(HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID, 0, 5, 6);
 	CHECK_EQ(expect(HF_EVENT_TEXT)->size, 0);
@@ -682,7 +806,7 @@ static void test_failing_source(void)
 	got = hf_stft_events(t.stream, bad, 0, 7);
 	CHECK_EQ(got.n, 99);
 	cursor = 98;
-	CHECK_EQ((int)expect(HF_EVENT_GAP)->size, -HF_ERR_BOX_DAMAGED);
+	CHECK_EQ((int)expect(HF_EVENT_GAP)->code, -HF_ERR_BOX_DAMAGED);
 	CHECK_EQ(got.ev[98].loss.offset, b.n - 10);
 	hf_src_free(bad);
 	hf_stft_close(&t);
@@ -898,6 +1022,10 @@ static void test_bad_states(void)
 int main(void)
 {
 	test_tracker();
+	test_leads();
+	test_leads_of_attempts();
+	test_sizes();
+	test_odd();
 	test_attachments();
 	for (unsigned i = 0; i < 2; i++) {
 		test_units(i);
