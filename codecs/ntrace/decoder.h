@@ -66,6 +66,7 @@ struct hf_ntrace_state {
 	/* trace is lost since lost_at, and lost_code says why (-enum hf_err; 0: no trace is lost) */
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
+	uint64_t reserved, acquired; /* messages with a reserved TCODE, and with that of Data Acquisition among them */
 	uint64_t unsynced;    /* messages about the flow before the first synchronising one; or HF_NTRACE_SYNCED */
 };
 
