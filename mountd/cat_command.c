@@ -118,7 +118,7 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 	int status = HF_EXIT_FAILURE;
 
 	if (err && target->view) {
-		hf_paths_explain(command, shown, err, NULL);
+		hf_paths_explain_capture(command, shown, hf_library_fs(archive), target->path, err, NULL);
 		return HF_EXIT_FAILURE;
 	}
 	if (!target->view)
@@ -172,7 +172,7 @@ static int write_infos(struct hartfs_archive *archive, const struct hf_settings 
 	if (error)
 		hf_paths_complain("info", shown, &diag);
 	else if (!found.count && !found.cut)
-		hf_say(stderr, "hartfs info: %s: there is no capture in it", shown);
+		hf_paths_no_capture("info", shown);
 	for (size_t i = 0; i < found.count; i++) {
 		char *path = NULL;
 
