@@ -190,7 +190,9 @@ static int write_infos(struct hartfs_archive *archive, const struct hf_settings 
 	free(found.view_dir);
 	if (!good)
 		return HF_EXIT_FAILURE;
-	return error || found.cut || good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
+	if (error || found.cut || good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL))
+		return HF_EXIT_SOME;
+	return HF_EXIT_OK;
 }
 
 /* Ends as every other tool would, but only when all threads are gone: they must not be shot while they index. */
