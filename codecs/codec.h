@@ -63,6 +63,12 @@ struct hf_stream {
 	const struct hf_setup *setup; /* borrowed from who opened it; NULL if the capture has no description */
 };
 
+/* How far a packet trace and the walk over its program agree. */
+struct hf_agreed {
+	uint64_t reached; /* addresses, or counts of instructions, to which the walk came by itself */
+	uint64_t count, offset; /* synchronisations among them; of the last, in the stream */
+};
+
 /*
  * A decoder makes the events of one hart. The state at any event boundary is "blob and discard": the blob is a sync
  * point the codec chose at or before the boundary, discard the events from there to it. The guard owns the object: it
@@ -77,6 +83,7 @@ struct hf_dec {
 	const struct hf_stop *stop;     /* the source's: looked at by hf_dec_next, as often as it is called */
 	struct hf_event first;          /* comes before all else, if it has a kind, */
 	bool cut;                       /*   and nothing follows, whatever the source has */
+	struct hf_agreed agreed;        /* since it was made; no state has it */
 };
 
 struct hf_dec_ops {

@@ -335,6 +335,12 @@ static_assert(offsetof(struct hf_event, insn) == 8, "the payload follows the tag
 struct hf_diag;
 void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag);
 
+/* A number of instructions as hf_event.back. */
+static inline uint32_t hf_event_back(uint64_t insns)
+{
+	return insns < UINT32_MAX ? (uint32_t)insns : UINT32_MAX;
+}
+
 static inline bool hf_event_is_instruction(const struct hf_event *ev)
 {
 	return ev->kind == HF_EVENT_INSN || ev->kind == HF_EVENT_ATTEMPT;

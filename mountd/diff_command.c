@@ -125,7 +125,7 @@ static bool is_same_archive(const struct command *c)
 static int open_side(struct command *c, struct side *side)
 {
 	if (!hf_target_find(c->settings, side->shown, NULL, true, &side->target))
-		return complain(side, "there is no such file");
+		return complain(side, hf_why_none());
 	if (!*side->target.path)
 		return complain(side, "this is a directory; hartfs ls lists its captures");
 	side->is_open = hf_opened_open(c->settings, side->target.archive, &side->opened);

@@ -6,6 +6,7 @@
 #ifndef HF_ETE_FLOW_H
 #define HF_ETE_FLOW_H
 
+#include "codecs/codec.h"
 #include "codecs/ete/resolve.h"
 #include "codecs/walk/block.h"
 #include "codecs/walk/return_stack.h"
@@ -45,6 +46,7 @@ struct hf_ete_flow_state {
 	uint8_t marked;  /* a timestamp marker stands open; age events ago */
 	uint32_t left;   /* instructions of a Q element */
 	uint32_t walked; /* instructions of this element */
+	uint32_t unproven; /* instructions since the flow last agreed with an address; UINT32_MAX: so many or more */
 	uint64_t age;
 	uint64_t skipped, skipped_at; /* P0 elements without address or context, and the first one's offset */
 };
@@ -57,6 +59,7 @@ struct hf_ete_flow {
 	struct hf_walk_blocks blocks; /* of the program for the context */
 	struct hf_return_stack links; /* bit 0 of an address: T32 */
 	uint64_t links_room[HF_ETE_STACK_MAX + 1];
+	struct hf_agreed *agreed; /* of the decoder */
 	uint32_t given, pending;
 	struct hf_event events[HF_ETE_PENDING_MAX]; /* [given, pending) are to be given before anything else */
 };

@@ -70,8 +70,10 @@ struct hf_etrace_follow_state {
 	uint64_t unsynced; /* packets that need a synchronisation, none of which has come; HF_ETRACE_SYNCED: one has */
 	uint64_t time;	   /* of the transport, unwrapped */
 	uint64_t steps;	   /* instructions since the last outcome */
+	uint64_t unproven; /* instructions put into the list since a packet last agreed with where the walk was: from... */
 	uint32_t prev_irets; /* with INFERRED and IRREPORTED: what its packet said */
 	uint32_t gap_code;   /* -enum hf_err, 0: none open */
+	uint32_t gap_back;   /* hf_event.back */
 	uint8_t privilege;
 	uint8_t phase;
 	uint8_t adjacent; /* bytes of the instruction right before pc if that is known to have retired there, or 0 */
@@ -82,6 +84,8 @@ struct hf_etrace_follow_state {
 };
 
 #define HF_ETRACE_SYNCED UINT64_MAX
+/* ...here on, as the packet agreed with the one that is held back and comes next. */
+#define HF_ETRACE_PROVED UINT64_MAX
 
 struct hf_etrace_follow {
 	struct hf_etrace_report report;
@@ -89,6 +93,7 @@ struct hf_etrace_follow {
 	struct hf_walk_blocks blocks;
 	const struct hf_setup *setup; /* borrowed: where programs are */
 	uint32_t hart;
+	struct hf_agreed *agreed; /* of the decoder */
 	uint64_t behind; /* stream offset behind all that was read, for who reports a loss */
 	bool synced;	 /* a synchronisation came since the list was empty */
 	bool full;	 /* blocks must be forgotten before the walk goes on */
@@ -102,6 +107,7 @@ struct hf_etrace_follow {
 	struct hf_walk_block *start;
 	uint32_t start_index;
 	struct hf_etrace_outcomes start_outcomes;
+	uint64_t start_unproven;
 	bool split; /* it was committed in part */
 	/* where a walk may have come to its end by another reading, NULL: nowhere; the report keeps its part */
 	struct hf_walk_block *second;

@@ -60,7 +60,7 @@ struct hf_ntrace_state {
 	uint32_t repeats;     /* how often the message is executed again after this time */
 	uint64_t left;        /* halfwords of I-CNT still to execute */
 	uint64_t straight;    /* HISTORY: halfwords since the last branch */
-	uint64_t unsure;      /* instructions since I-CNT was last compared with what was executed */
+	uint64_t unproven;    /* instructions since a message last agreed with where the flow was */
 	uint64_t address;     /* where execution goes on after the message; absolute */
 	/* the branch message that RepeatBranch would repeat; tcode 0: none */
 	uint8_t last_tcode, last_btype;
@@ -69,6 +69,7 @@ struct hf_ntrace_state {
 	/* trace is lost since lost_at, and lost_code says why (-enum hf_err; 0: no trace is lost) */
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
+	uint32_t lost_back;   /* hf_event.back */
 	uint64_t unsynced;    /* messages about the flow before the first synchronising one; or HF_NTRACE_SYNCED */
 };
 
@@ -141,6 +142,9 @@ struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind);
 /* Adds a GAP, DOUBT or NOTE to the plan. */
 void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64_t at, uint64_t bytes,
 			 uint64_t detail);
+
+/* The GAP of what is lost, if anything is. */
+void hf_ntrace_push_gap(struct hf_ntrace_dec *d);
 
 /* Trace is lost from here on, and code says why. If trace is lost already, that loss goes on. */
 void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t detail);

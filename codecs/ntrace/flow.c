@@ -35,6 +35,12 @@ static struct hf_ntrace_plan *push(struct hf_ntrace_dec *d, const struct hf_even
 	return plan;
 }
 
+static struct hf_ntrace_plan *push_insns(struct hf_ntrace_dec *d, const struct hf_event *ev, uint32_t count)
+{
+	d->s.unproven += count;
+	return push(d, ev, count);
+}
+
 struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind)
 {
 	struct hf_event *ev = &d->singles[d->single_count++];
@@ -53,6 +59,16 @@ void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64
 	ev->loss.offset = hf_ntrace_input_offset(&d->input, at);
 	ev->loss.bytes = bytes;
 	ev->loss.detail = detail;
+}
+
+void hf_ntrace_push_gap(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (!s->lost_code)
+		return;
+	hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
+	d->singles[d->single_count - 1].back = s->lost_back;
 }
 
 static void push_jump(struct hf_ntrace_dec *d, uint64_t from, uint64_t to, uint8_t flags)
@@ -99,7 +115,7 @@ static void forget(struct hf_ntrace_dec *d)
 
 	s->debt = 0;
 	s->owner_left = 0;
-	s->unsure = 0;
+	s->unproven = 0;
 	hf_return_stack_clear(&d->calls);
 	s->last_tcode = 0;
 }
@@ -113,6 +129,7 @@ void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t det
 		s->lost_at = at;
 		s->lost_detail = detail;
 		s->lost_bytes = 0;
+		s->lost_back = 0;
 	}
 	s->known = 0;
 	s->phase = HF_NTRACE_PHASE_FETCH;
@@ -127,20 +144,26 @@ static bool is_misfit(int code)
 
 /*
  * The message that is executed does not fit the program. Its events since mark are removed from the plan. Instructions
- * before mark stay, but I-CNT was not compared with them yet: a DOUBT says how many.
+ * before mark stay, and may be wrong back to where the path was proved last.
  */
 static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
 {
+	const bool first = !d->s.lost_code;
+	uint32_t back;
+
 	while (d->plan_count > mark) {
 		const struct hf_ntrace_plan *plan = &d->plans[--d->plan_count];
 
 		d->planned -= plan->count;
 		if (plan->ev >= d->singles && plan->ev < d->singles + HF_NTRACE_PLANS)
 			d->single_count--;
+		else
+			d->s.unproven -= plan->count;
 	}
-	if (is_misfit(code) && d->s.unsure)
-		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_UNSURE, d->s.message_at, 0, d->s.unsure);
+	back = hf_event_back(d->s.unproven);
 	hf_ntrace_lose(d, code, d->s.message_at, detail);
+	if (first && is_misfit(code))
+		d->s.lost_back = back;
 	d->s.lost_bytes += d->s.message_length;
 }
 
@@ -164,9 +187,8 @@ static void restart(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 
-	if (s->lost_code)
-		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
-	else if (s->begun)
+	hf_ntrace_push_gap(d);
+	if (!s->lost_code && s->begun)
 		push_jump(d, s->pc, s->address, HF_EVF_UNTRACED);
 	if (s->btype != HF_NTRACE_BTYPE_JUMP)
 		push_trap(d, &(struct outcome){.known = false});
@@ -314,17 +336,15 @@ static void run_history(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_walk_block *block = find(d, s->pc);
 	struct hf_walk_circle circle = {0};
-	uint64_t insns = 0;
 
 	for (unsigned used = 0; used < HF_NTRACE_PIECE; used++) {
-		struct hf_ntrace_plan *entry = push(d, block->insn, block->count);
+		struct hf_ntrace_plan *entry = push_insns(d, block->insn, block->count);
 		struct hf_walk_block *from = block;
 		int err = 0;
 
 		s->debt -= block->halfwords;
 		s->straight += block->halfwords;
 		count_block(s, block->halfwords);
-		insns += block->count;
 		if (s->straight > STRAIGHT_MAX || (!d->params.all_jumps && is_circle(&circle, block))) {
 			fail(d, HF_ERR_NTRACE_HISTORY, place(from), mark);
 			return;
@@ -347,7 +367,6 @@ static void run_history(struct hf_ntrace_dec *d)
 		if (is_change_due(s))
 			break;
 	}
-	s->unsure += insns;
 	if (is_change_due(s))
 		hf_ntrace_change_context(d);
 }
@@ -365,7 +384,7 @@ static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block
 	}
 	if (left)
 		return HF_ERR_NTRACE_NO_CODE;
-	o->entry = push(d, ev, n);
+	o->entry = push_insns(d, ev, n);
 	o->next = n < block->count ? ev[n].insn.pc : block->next;
 	o->known = true;
 	return 0;
@@ -506,8 +525,10 @@ static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 	o->entry->target = s->address;
 	if (o->block && o->block->end == HF_WALK_TRAP_RETURN)
 		push_return_from_trap(d);
-	if (!indirect && !is_custom(o))
+	if (!indirect && !is_custom(o)) {
 		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_ODD, s->message_at, 0, last_insn(o)->pc);
+		d->singles[d->single_count - 1].back = hf_event_back(s->unproven);
+	}
 	return 0;
 }
 
@@ -561,6 +582,18 @@ static int end_message(struct hf_ntrace_dec *d, struct outcome *o)
 	return err;
 }
 
+/* The message fits. Of an indirect jump I-CNT tells that it is at its place, and nothing tells where it goes. */
+static void agree(struct hf_ntrace_dec *d, const struct outcome *o)
+{
+	struct hf_agreed *agreed = &d->dec.agreed;
+
+	agreed->reached += o->entry != NULL;
+	if (!o->entry || !hf_ntrace_is_sync(d->s.tcode))
+		return;
+	agreed->count++;
+	agreed->offset = hf_ntrace_input_offset(&d->input, d->s.message_at);
+}
+
 /* All halfwords that I-CNT counts are executed. */
 static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 {
@@ -581,7 +614,8 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 		return;
 	}
 	s->pc = s->address;
-	s->unsure = 0;
+	s->unproven = 0;
+	agree(d, o);
 	if (sync)
 		synchronise(d);
 	else
@@ -598,14 +632,12 @@ static void run_count(struct hf_ntrace_dec *d)
 	struct outcome o = {.next = s->pc, .known = true};
 	struct hf_walk_block *block = s->left ? find(d, s->pc) : NULL;
 	struct hf_walk_circle circle = {0};
-	uint64_t insns = 0, stop;
+	uint64_t stop;
 	int err = 0;
 
 	for (unsigned used = 0; s->left; used++) {
-		if (used == HF_NTRACE_PIECE) {
-			s->unsure += insns;
+		if (used == HF_NTRACE_PIECE)
 			return;
-		}
 		stop = s->owned && s->owner_left < s->left ? s->owner_left : s->left;
 		if (block->halfwords > stop || block->count == 0) {
 			err = run_partly(d, block, stop, &o);
@@ -617,10 +649,9 @@ static void run_count(struct hf_ntrace_dec *d)
 			s->pc = s->left ? o.next : s->pc;
 			break;
 		}
-		o.entry = push(d, block->insn, block->count);
+		o.entry = push_insns(d, block->insn, block->count);
 		s->left -= block->halfwords;
 		count_block(s, block->halfwords);
-		insns += block->count;
 		if (s->left == 0) {
 			o.block = block;
 			break;
@@ -640,9 +671,7 @@ static void run_count(struct hf_ntrace_dec *d)
 		if (is_change_due(s))
 			break;
 	}
-	if (s->left)
-		s->unsure += insns;
-	else
+	if (!s->left)
 		finish(d, &o, mark);
 	hf_ntrace_change_context(d);
 }

@@ -41,6 +41,7 @@ void hf_setup_free(struct hf_setup *setup)
 	free(setup->parts);
 	free(setup->files);
 	free(setup->warnings);
+	free(setup->buffers);
 	free(setup);
 }
 

@@ -99,6 +99,7 @@ struct hf_setup {
 	size_t file_count;
 	struct hf_setup_warning *warnings;
 	size_t warning_count;
+	char *buffers; /* of a snapshot: its file that names the buffers and their format; NULL: it is none */
 	bool packed; /* the one trace file is a container: the stream is what is in it */
 	const struct hf_box *text; /* its container, where content does not show it: key "text"; NULL: content does */
 };
