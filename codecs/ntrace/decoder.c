@@ -352,13 +352,14 @@ static void fini(struct hf_dec *dec)
 static int init_walk(struct hf_ntrace_dec *d)
 {
 	const struct hf_walk_rules rules = hf_ntrace_rules(&d->params);
-	const uint32_t limit = d->params.implicit_return ? HF_NTRACE_STACK : 0;
+	const uint32_t limit = d->params.implicit_return ? d->params.return_depth : 0;
 	int err = hf_walk_blocks_init(&d->blocks, &rules, hf_setup_code_size(d->dec.stream->setup), BLOCKS);
 
 	d->blocks.isa = d->params.xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
 	d->blocks.mask = d->params.xlen == 32 ? UINT32_MAX : UINT64_MAX;
-	hf_return_stack_init(&d->calls, d->calls_room[0], HF_NTRACE_STACK, limit);
-	hf_return_stack_init(&d->calls_before, d->calls_room[1], HF_NTRACE_STACK, limit);
+	hf_return_stack_init(&d->calls, d->calls_room[0], HF_NTRACE_STACK_MAX, limit);
+	hf_return_stack_init(&d->calls_before, d->calls_room[1], HF_NTRACE_STACK_MAX, limit);
+	d->calls.bytes_max = d->calls_before.bytes_max = limit > HF_NTRACE_STACK ? HF_NTRACE_STACK_BYTES : 0;
 	return err;
 }
 

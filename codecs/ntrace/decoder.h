@@ -74,8 +74,8 @@ struct hf_ntrace_state {
 	uint64_t unsynced;    /* messages about the flow before the first synchronising one; or HF_NTRACE_SYNCED */
 };
 
-/* Return addresses that a decoder keeps (9.2). */
-#define HF_NTRACE_STACK 32
+/* Bytes of a saved state that return addresses may take: what a stack deeper than some 340 needs depends on them. */
+#define HF_NTRACE_STACK_BYTES 3400
 
 /* An entry of the plan: count events from ev on. If taken, the last one is an instruction that went to target. */
 struct hf_ntrace_plan {
@@ -108,7 +108,7 @@ struct hf_ntrace_dec {
 	struct hf_walk_blocks blocks;
 	struct hf_ntrace_state s, before; /* now, and before this batch */
 	struct hf_return_stack calls, calls_before;
-	uint64_t calls_room[2][HF_NTRACE_STACK];
+	uint64_t calls_room[2][HF_NTRACE_STACK_MAX];
 	uint64_t given;                   /* events of this batch that the caller has */
 	uint32_t plan_count, plan_at, plan_used; /* entries; the first not given completely; events given of it */
 	uint32_t planned;                 /* events */

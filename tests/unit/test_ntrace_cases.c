@@ -463,6 +463,31 @@ static void test_no_flow(void)
 	}
 }
 
+/* jal to 8; two c.nop; 8: beqz a0 to the ret, jal to 8, ret: a call and 39 more in it, and returns that nobody reports. */
+static void test_deep(const char *params, bool whole)
+{
+	static const uint8_t recursion[] = {
+		0xef, 0x00, 0x80, 0x00, 0x01, 0x00, 0x01, 0x00, 0x63, 0x04,
+		0x05, 0x00, 0xef, 0xf0, 0xdf, 0xff, 0x82, 0x80,
+	};
+	const size_t calls = 40, insns = 1 + 2 * (calls - 1) + 1 + calls + 1;
+	struct script s = {.params.xlen = 64};
+	struct hf_ntt_events events;
+
+	hf_ntt_init(&s.t, params);
+	hf_ntt_add_code(&s.t, BASE, recursion, sizeof recursion);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_HIST, 0, UINT32_C(1) << 31);
+	add(&s, (struct hf_ntrace_message){.tcode = HF_NTRACE_CORRELATION, .cdf = 1, .icnt = 2 + 4 * (calls - 1) + 2 + calls + 1,
+					   .hist = 1 << (calls - 31) | 1});
+	events = hf_ntt_decode(&s.t, s.bytes, s.n, 0, 0);
+	CHECK_EQ(events.losses == 0, whole);
+	CHECK(whole == (events.insns == insns));
+	hf_ntt_check_cuts(&s.t, s.bytes, s.n, 0);
+	hf_ntt_events_free(&events);
+	hf_ntt_fini(&s.t);
+}
+
 int main(void)
 {
 	test_reserved();
@@ -476,5 +501,9 @@ int main(void)
 	test_no_sync();
 	test_contexts();
 	test_no_flow();
+	test_deep("xlen=64,implicit_return=1", false);
+	test_deep("xlen=64,implicit_return_depth=8", false);
+	test_deep("xlen=64,implicit_return_depth=40", true);
+	test_deep("xlen=64,implicit_return_depth=2048", true);
 	return 0;
 }

@@ -82,7 +82,7 @@ static const struct {
 	 "an address or a word of 64 bits: there is no list of values to try"},
 	{"etrace", " zcmp zcmt text ", "the ELF, or the characters of the file, say it; what is written is for those that do not"},
 	{"ntrace", " xlen ", "refused where it contradicts the ELF"},
-	{"ntrace", " implicit_return_depth ", "decoding needs no more than whether it is 0, which implicit_return says too"},
+	{"ntrace", " implicit_return_depth ", "whether it is 0 implicit_return says too; above 32 it is of units that our encoder is none of"},
 	{"ntrace", " trace_id ", "the encoder writes no frames"},
 	{"ntrace", " jvt wrap_offset ", "an address or an offset: there is no list of values to try"},
 	{"ntrace", " zcmp zcmt text ", "the ELF, or the characters of the file, say it; what is written is for those that do not"},
