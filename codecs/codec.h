@@ -47,6 +47,7 @@ struct hf_stream_info {
 	uint8_t isa;           /* enum hf_isa at the start */
 	uint8_t flags;         /* enum hf_stream_flags */
 	uint32_t vlen;         /* vector register bits, 0 if none */
+	uint32_t extensions;   /* those of codecs/isa/riscv.h that share opcodes, as the stream itself says: HF_RISCV_ZCMP, .. */
 	uint32_t first_hart;   /* source id of the first hart */
 	const char *version;   /* "1.6" */
 	const char *json;      /* more members for info.json: "\"generator\":\"Spike\",..." ; no braces; may be "" */
@@ -60,6 +61,12 @@ struct hf_stream {
 	const struct hf_codec *codec;
 	struct hf_stream_info info;
 	const struct hf_setup *setup; /* borrowed from who opened it; NULL if the capture has no description */
+};
+
+/* How far a packet trace and the walk over its program agree. */
+struct hf_agreed {
+	uint64_t reached; /* addresses, or counts of instructions, to which the walk came by itself */
+	uint64_t count, offset; /* synchronisations among them; of the last, in the stream */
 };
 
 /*
@@ -76,6 +83,7 @@ struct hf_dec {
 	const struct hf_stop *stop;     /* the source's: looked at by hf_dec_next, as often as it is called */
 	struct hf_event first;          /* comes before all else, if it has a kind, */
 	bool cut;                       /*   and nothing follows, whatever the source has */
+	struct hf_agreed agreed;        /* since it was made; no state has it */
 };
 
 struct hf_dec_ops {

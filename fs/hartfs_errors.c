@@ -39,6 +39,7 @@ int hf_library_error(int err)
 		[HF_CLASS_unsupported] = HARTFS_ERROR_UNSUPPORTED,
 		[HF_CLASS_limit] = HARTFS_ERROR_DAMAGED,
 		[HF_CLASS_corrupt] = HARTFS_ERROR_DAMAGED,
+		[HF_CLASS_lost] = HARTFS_ERROR_DAMAGED,
 	};
 
 	switch (err) {

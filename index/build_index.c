@@ -149,6 +149,29 @@ static bool is_no_code(int code)
 	return code == HF_ERR_ETRACE_NO_CODE || code == HF_ERR_NTRACE_NO_CODE || code == HF_ERR_ETE_NO_IMAGE;
 }
 
+/* The walk and the trace do not go together, and nothing else is wrong with the packets. */
+static bool is_misfit(int code)
+{
+	switch (code) {
+	case HF_ERR_ETRACE_PATH:
+	case HF_ERR_ETRACE_WALK:
+	case HF_ERR_NTRACE_COUNT:
+	case HF_ERR_NTRACE_HISTORY:
+	case HF_ERR_NTRACE_FLOW:
+	case HF_ERR_NTRACE_WHERE:
+	case HF_ERR_NTRACE_ODD:
+	case HF_ERR_ETE_ELSEWHERE:
+	case HF_ERR_ETE_NO_ADDRESS:
+	case HF_ERR_ETE_WALK:
+	case HF_ERR_ETE_NOT_TAKEN:
+	case HF_ERR_ETE_SOURCE_ADDRESS:
+	case HF_ERR_ETE_Q:
+		return true;
+	default:
+		return is_no_code(code);
+	}
+}
+
 /* Where something went wrong, which value of the description may be behind it, or its program: the first problem then.
  */
 static int find_cause(struct hf_pass *pass)
@@ -157,23 +180,28 @@ static int find_cause(struct hf_pass *pass)
 						  .chunk = HF_NOWHERE,
 						  .ordinal = HF_NOWHERE};
 	struct hf_trial trial = {.codec = pass->in.stream->codec, .setup = pass->build->setup};
+	struct hf_trial_result result = {.found = 0};
 	struct hf_input again;
 	int err = trial.setup && trial.codec->keys ? hf_index_part_first_problem(pass->index, &problem)
 						   : (int)HF_NOTE_END;
 
 	if (err)
 		return err < 0 ? err : 0;
+	trial.code = problem.diag.code;
 	trial.hart = problem.hart;
 	trial.offset = problem.diag.space == HF_SPACE_STREAM ? problem.diag.offset : HF_NOWHERE;
 	err = hf_input_fork(&again, &pass->in, NULL, NULL, pass->diag);
 	trial.src = again.src;
 	if (!err)
-		err = hf_trial_run(&trial, &cause.diag.detail);
+		err = hf_trial_run(&trial, &result);
 	hf_input_close(&again);
-	if (!err && !cause.diag.detail && is_no_code(problem.diag.code))
+	cause.diag.detail = result.found;
+	if (result.elsewhere && is_no_code(problem.diag.code))
 		cause.diag = (struct hf_diag){
 			.code = HF_ERR_SETUP_PROGRAM, .offset = HF_NOWHERE, .detail = problem.diag.detail};
-	if (err || (cause.diag.code == HF_ERR_SETUP_LIKELY && !cause.diag.detail))
+	else if (result.astray && is_misfit(problem.diag.code))
+		cause.diag.code = HF_ERR_SETUP_ASTRAY;
+	if (err || (cause.diag.code == HF_ERR_SETUP_LIKELY && !result.found))
 		return err;
 	cause.hart = problem.hart;
 	return hf_index_part_set_cause(pass->index, &cause);

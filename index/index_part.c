@@ -261,7 +261,7 @@ int hf_index_part_first_problem(struct hf_index_part *part, struct hf_index_prob
 
 	for (uint64_t id = 0;
 	     !(err = hf_store_find(part->store, &hf_table_problem, HF_SEEK_FROM, id, &id, ret_problem)); id++)
-		if (ret_problem->chunk != HF_NOWHERE)
+		if (ret_problem->chunk != HF_NOWHERE && hf_err_class(ret_problem->diag.code) != HF_CLASS_lost)
 			return 0;
 	return err;
 }

@@ -125,7 +125,7 @@ static bool is_same_archive(const struct command *c)
 static int open_side(struct command *c, struct side *side)
 {
 	if (!hf_target_find(c->settings, side->shown, NULL, true, &side->target))
-		return complain(side, "there is no such file");
+		return complain(side, hf_why_none());
 	if (!*side->target.path)
 		return complain(side, "this is a directory; hartfs ls lists its captures");
 	side->is_open = hf_opened_open(c->settings, side->target.archive, &side->opened);
@@ -297,6 +297,11 @@ static int compare_harts(struct command *c, uint32_t a, uint32_t b)
 		return fail(c, which, err, why);
 	if (c->explain)
 		explain(c, &diff, &told);
+	if (told.stopped)
+		hf_say(stderr,
+		       "hartfs diff: %s: hart %u: stopped behind %llu differences; --at %llu:%llu goes on from there",
+		       c->side[0].shown, (unsigned)a, (unsigned long long)told.parts, (unsigned long long)told.at[0],
+		       (unsigned long long)told.at[1]);
 	return c->print.error ? FAILED : 0;
 }
 

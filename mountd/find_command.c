@@ -315,7 +315,7 @@ static int ask_path(struct command *c)
 	int status = FAILED;
 
 	if (!hf_target_find(settings, c->shown, NULL, true, &target)) {
-		hf_say(stderr, "hartfs find: %s: there is no such file", c->shown);
+		hf_say(stderr, "hartfs find: %s: %s", c->shown, hf_why_none());
 	} else if (!*target.path) {
 		hf_say(stderr, "hartfs find: %s: this is a directory; hartfs ls lists its captures", c->shown);
 	} else if (hf_opened_open(settings, target.archive, &opened)) {

@@ -9,6 +9,7 @@
 #include "mountd/paths.h"
 
 #include <assert.h>
+#include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -97,7 +98,7 @@ static size_t take_archive(struct work *work, const char *directory)
 		for (size_t i = 0; i < work->archive_count; i++)
 			if (work->archives[i].dev == st.st_dev && work->archives[i].ino == st.st_ino)
 				return i;
-	bigger = realloc(work->archives, (work->archive_count + 1) * sizeof *bigger);
+	bigger = hf_got(realloc(work->archives, (work->archive_count + 1) * sizeof *bigger));
 	if (!bigger)
 		return SIZE_MAX;
 	work->archives = bigger;
@@ -159,9 +160,21 @@ static struct operand open_operand(struct work *work, const char *path)
 	if (hf_paths_split(work->settings, path, true, &directory, &operand.name))
 		operand.archive = take_archive(work, directory);
 	else
-		hf_say(stderr, "hartfs: %s: there is no such file", path);
+		hf_say(stderr, "hartfs: %s: %s", path, hf_why_none());
 	free(directory);
 	return operand;
+}
+
+static int is_file(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	return type == FTW_F && path[where->base] != '.';
+}
+
+/* Whether a directory has a file somewhere: an empty one is an archive without captures, and nothing is amiss. */
+static bool has_files(const char *directory)
+{
+	return nftw(directory, is_file, 8, FTW_PHYS) == 1;
 }
 
 /* False after saying why. */
@@ -170,6 +183,7 @@ static bool add_operand(struct work *work, const struct operand *operand)
 	struct finder finder = {.work = work, .archive = operand->archive};
 	struct hartfs_diag diag = {0};
 	const struct archive *archive;
+	const size_t before = work->item_count;
 
 	if (operand->archive == SIZE_MAX)
 		return false;
@@ -185,12 +199,17 @@ static bool add_operand(struct work *work, const struct operand *operand)
 		hf_say(stderr, "hartfs: %s: out of memory", archive->opened.directory);
 	else if (diag.error)
 		hf_paths_complain(work->verify ? "verify" : "index", archive->opened.directory, &diag);
-	return !finder.out_of_memory && !diag.error;
+	if (finder.out_of_memory || diag.error)
+		return false;
+	if (work->item_count > before || interrupted || work->settings->shards || !has_files(archive->opened.directory))
+		return true;
+	hf_paths_no_capture(work->verify ? "verify" : "index", archive->opened.directory);
+	return false;
 }
 
 static bool confine(const struct work *work)
 {
-	struct hf_opened *opened = calloc(work->archive_count, sizeof *opened);
+	struct hf_opened *opened = hf_got(calloc(work->archive_count, sizeof *opened));
 	bool ok = false;
 
 	for (size_t i = 0; opened && i < work->archive_count; i++)
@@ -205,7 +224,7 @@ static bool confine(const struct work *work)
 static bool add_operands(struct work *work)
 {
 	const size_t count = (size_t)work->settings->operand_count;
-	struct operand *operands = calloc(count, sizeof *operands);
+	struct operand *operands = hf_got(calloc(count, sizeof *operands));
 	size_t opened = 0;
 	bool ok = operands != NULL;
 

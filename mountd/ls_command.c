@@ -2,6 +2,7 @@
 /* hartfs ls: the captures below a directory, or the files that a mount shows of a capture, in columns for people. */
 #include "fs/base/human.h"
 #include "fs/library.h"
+#include "fs/locate.h"
 #include "mountd/bar.h"
 #include "mountd/colour.h"
 #include "mountd/commands.h"
@@ -107,7 +108,7 @@ static int list_archive(struct ls *ls)
 		return HF_EXIT_FAILURE;
 	}
 	if (!ls->rows)
-		hf_say(stderr, "hartfs ls: %s: there is no capture in it", ls->listed->shown);
+		hf_paths_no_capture("ls", ls->listed->shown);
 	if (!ls->rows || ls->failed == ls->rows)
 		return HF_EXIT_FAILURE;
 	return ls->failed || hf_fs_unreached(hf_library_fs(ls->archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
@@ -158,7 +159,7 @@ static void open_path(const struct hf_settings *settings, const char *path, stru
 	struct listed listed = {.shown = path};
 
 	if (!hf_target_find(settings, path, NULL, true, &listed.target))
-		hf_say(stderr, "hartfs ls: %s: there is no such file", path);
+		hf_say(stderr, "hartfs ls: %s: %s", path, hf_why_none());
 	else
 		listed.good = hf_opened_open(settings, listed.target.archive, &listed.opened);
 	*ret_listed = listed;
@@ -178,8 +179,8 @@ static int list_path(const struct hf_settings *settings, struct listed *listed)
 		err = hf_fs_capture_of(hf_library_fs(ls.archive), listed->target.path, capture, view_dir);
 	if (*listed->target.path && !err) {
 		status = list_files(&ls, capture);
-	} else if (*listed->target.path && err != HF_ERR_UNKNOWN_FORMAT) {
-		hf_paths_explain("ls", listed->shown, err, NULL);
+	} else if (*listed->target.path && (err != HF_ERR_UNKNOWN_FORMAT || !hf_locate_is_directory(listed->shown))) {
+		hf_paths_explain_capture("ls", listed->shown, hf_library_fs(ls.archive), listed->target.path, err, NULL);
 		status = HF_EXIT_FAILURE;
 	} else {
 		status = list_archive(&ls);
@@ -191,7 +192,7 @@ static int list_path(const struct hf_settings *settings, struct listed *listed)
 /* Of those that could be opened. */
 static bool confine(const struct hf_settings *settings, const struct listed *listed, size_t count)
 {
-	struct hf_opened *opened = calloc(count, sizeof *opened);
+	struct hf_opened *opened = hf_got(calloc(count, sizeof *opened));
 	size_t good = 0;
 	bool ok = opened != NULL;
 
@@ -212,7 +213,7 @@ int hf_command_ls(const struct hf_settings *settings)
 
 	if (count == 0)
 		return hf_settings_usage(settings, "a directory or a capture is needed");
-	listed = calloc(count, sizeof *listed);
+	listed = hf_got(calloc(count, sizeof *listed));
 	for (size_t i = 0; listed && i < count; i++)
 		open_path(settings, settings->operands[i], &listed[i]);
 	ok = listed && confine(settings, listed, count);

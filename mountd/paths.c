@@ -139,7 +139,7 @@ bool hf_opened_open(const struct hf_settings *settings, const char *directory, s
 		archive.debug_fd = hf_paths_open_debug_dir(settings->debug_dir, &archive.debug_path);
 		ok = archive.debug_fd >= 0;
 	}
-	archive.directory = strdup(directory);
+	archive.directory = hf_got(strdup(directory));
 	archive.real = realpath(directory, NULL);
 	*ret_archive = archive;
 	if (ok && archive.directory)
@@ -151,7 +151,7 @@ bool hf_opened_open(const struct hf_settings *settings, const char *directory, s
 bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count)
 {
 	struct hf_sandbox_places places = {.read_count = count, .write = -1};
-	int *fds = calloc(count + 1, sizeof *fds);
+	int *fds = hf_got(calloc(count + 1, sizeof *fds));
 	bool ok = false;
 
 	if (!hf_load_disassembler()) {
@@ -169,8 +169,6 @@ bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opene
 	places.read = fds;
 	if (fds)
 		ok = hf_confine(settings, &places);
-	else
-		hf_say(stderr, "hartfs: out of memory");
 	free(fds);
 	return ok;
 }
@@ -276,6 +274,13 @@ void hf_paths_explain_capture(const char *command, const char *shown, struct hf_
 
 	hf_library_fail(fs, path, err, diag, &all);
 	hf_paths_complain(command, shown, &all);
+}
+
+void hf_paths_no_capture(const char *command, const char *shown)
+{
+	hf_say(stderr,
+	       "hartfs %s: %s: there is no capture in it; a dump of packets needs a description beside it (hartfs help capture)",
+	       command, shown);
 }
 
 void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag)

@@ -80,7 +80,7 @@ int hf_command_serve(const struct hf_settings *settings)
 	if (hf_target_find(settings, settings->operands[0], NULL, true, &target))
 		status = serve(settings, &target);
 	else
-		hf_say(stderr, "hartfs serve: %s: there is no such file", settings->operands[0]);
+		hf_say(stderr, "hartfs serve: %s: %s", settings->operands[0], hf_why_none());
 	hf_target_fini(&target);
 	return status;
 }

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define EXTENSION "hartfs.so"
@@ -123,6 +125,53 @@ static char *make_query(const struct hf_settings *settings)
 	return query && asprintf(&text, "%s%s", *query == '-' ? "\n" : "", query) >= 0 ? text : NULL;
 }
 
+/* What the shell writes, with '?' for what a terminal would act on, since names come from the archive; but lines end as they
+ * do, in CSV with two characters. */
+static void show(int from)
+{
+	bool returned = false; /* the last one was '\r', of which the next decides */
+	unsigned char bytes[4096];
+	ssize_t n;
+
+	while ((n = read(from, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)) {
+		for (ssize_t i = 0; i < n; i++) {
+			const unsigned char c = bytes[i];
+
+			if (returned)
+				putchar(c == '\n' ? '\r' : '?');
+			returned = c == '\r';
+			if (!returned)
+				putchar((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ? '?' : c);
+		}
+		fflush(stdout);
+	}
+}
+
+/* As execvp, but with the output shown; returns only after an error, which is in errno. */
+static void run_shown(const char *const argv[])
+{
+	int ends[2], status = 0;
+	pid_t pid;
+
+	if (pipe(ends) < 0 || (pid = fork()) < 0)
+		return;
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execvp(argv[0], (char **)argv);
+		return;
+	}
+	close(ends[1]);
+	/* The terminal's signals are for the shell: it ends the query. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	show(ends[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
 int hf_command_sql(const struct hf_settings *settings)
 {
 	const char *argv[ARGUMENTS], *end;
@@ -147,7 +196,11 @@ int hf_command_sql(const struct hf_settings *settings)
 	make_arguments(settings, load, open, query, argv);
 	/* The extension says on standard error what hartfs serve says: mountd/sql/child.c. */
 	setenv("HARTFS_SHELL", "1", 1);
-	execvp(argv[0], (char **)argv);
+	/* The prompt of the shell needs the terminal itself. */
+	if (isatty(STDOUT_FILENO) && (query || !isatty(STDIN_FILENO)))
+		run_shown(argv);
+	else
+		execvp(argv[0], (char **)argv);
 	hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
 	       errno == ENOENT ? " (the package sqlite3 has it)" : "");
 	free(load);

@@ -46,6 +46,7 @@ enum hf_err_class {
 	HF_CLASS_unsupported,
 	HF_CLASS_limit,
 	HF_CLASS_corrupt,
+	HF_CLASS_lost,
 };
 
 #define HF_NOWHERE UINT64_MAX

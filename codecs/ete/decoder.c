@@ -350,6 +350,7 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 		err = hf_ete_resolve_init(&d->resolve, &own->config);
 	if (!err)
 		err = hf_ete_flow_init(&d->flow, &own->config, dec->stream->setup, dec->hart);
+	d->flow.agreed = &dec->agreed;
 	if (err)
 		return err;
 	enter_first(d);

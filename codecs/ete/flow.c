@@ -180,6 +180,16 @@ static void stray(struct hf_ete_flow *f, const struct hf_ete_element *e, int cod
 	hf_return_stack_clear(&f->links);
 }
 
+/* A synchronisation's address is where the flow was. */
+static void agree(struct hf_ete_flow *f, uint64_t offset)
+{
+	f->agreed->reached++;
+	if (!(f->s.missing & 2))
+		return;
+	f->agreed->count++;
+	f->agreed->offset = offset;
+}
+
 static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 {
 	struct hf_ete_flow_state *s = &f->s;
@@ -192,6 +202,8 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		s->unproven = 0;
 	} else if (s->sync == HF_ETE_SYNC_TARGET || (s->sync == HF_ETE_SYNC_FULL && !s->fresh)) {
 		s->unproven = 0;
+		if (s->sync == HF_ETE_SYNC_FULL && s->ran)
+			agree(f, e->offset);
 	}
 	s->pc = e->value;
 	set_is(f, e->is);

@@ -6,6 +6,7 @@
 #ifndef HF_ETE_FLOW_H
 #define HF_ETE_FLOW_H
 
+#include "codecs/codec.h"
 #include "codecs/ete/resolve.h"
 #include "codecs/walk/block.h"
 #include "codecs/walk/return_stack.h"
@@ -58,6 +59,7 @@ struct hf_ete_flow {
 	struct hf_walk_blocks blocks; /* of the program for the context */
 	struct hf_return_stack links; /* bit 0 of an address: T32 */
 	uint64_t links_room[HF_ETE_STACK_MAX + 1];
+	struct hf_agreed *agreed; /* of the decoder */
 	uint32_t given, pending;
 	struct hf_event events[HF_ETE_PENDING_MAX]; /* [given, pending) are to be given before anything else */
 };

@@ -129,6 +129,7 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 	d->sync_distance = SYNC_DISTANCE;
 	d->full_distance = FULL_DISTANCE;
 	err = hf_etrace_attach_init(&d->attach, stream->setup, dec->hart);
+	d->attach.follow.agreed = &dec->agreed;
 	if (!err)
 		err = hf_etrace_framer_init(&d->framer, &d->attach.follow.report.given, stream->setup, src,
 					    (uint8_t)dec->hart);

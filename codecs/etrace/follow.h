@@ -93,6 +93,7 @@ struct hf_etrace_follow {
 	struct hf_walk_blocks blocks;
 	const struct hf_setup *setup; /* borrowed: where programs are */
 	uint32_t hart;
+	struct hf_agreed *agreed; /* of the decoder */
 	uint64_t behind; /* stream offset behind all that was read, for who reports a loss */
 	bool synced;	 /* a synchronisation came since the list was empty */
 	bool full;	 /* blocks must be forgotten before the walk goes on */

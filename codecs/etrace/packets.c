@@ -92,12 +92,16 @@ static uint64_t high_bits(const struct hf_program *program, uint64_t mask)
 {
 	bool positive = false;
 
-	for (size_t i = 0; program && i < program->count; i++) {
-		const struct hf_program_piece *piece = &program->pieces[i];
+	for (size_t level = 0; program && level <= program->below_count; level++) {
+		const struct hf_program *code = level ? program->below[level - 1] : program;
 
-		if (piece->address >= ~(mask >> 1))
-			return ~mask;
-		positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+		for (size_t i = 0; i < code->count; i++) {
+			const struct hf_program_piece *piece = &code->pieces[i];
+
+			if (piece->address >= ~(mask >> 1))
+				return ~mask;
+			positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+		}
 	}
 	return positive ? 0 : ~mask;
 }
@@ -318,6 +322,10 @@ static void finish_sync(struct hf_etrace_follow *f)
 	struct hf_etrace_report *r = &f->report;
 	struct hf_etrace_follow_state *s = &f->s;
 
+	if (f->finished == HF_ETRACE_FOLLOW) {
+		f->agreed->count++;
+		f->agreed->offset = s->offset;
+	}
 	if (f->finished == HF_ETRACE_ENTER && f->cur->end == HF_WALK_BRANCH && f->cur->count == 1)
 		hf_etrace_add_outcome(r, r->pkt.branch); /* entering forgot all others */
 	s->privilege = r->pkt.privilege;

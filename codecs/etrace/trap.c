@@ -6,7 +6,7 @@
 #include "codecs/isa/riscv.h"
 
 /* RISC-V causes. */
-enum { CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_BREAKPOINT = 3, CAUSE_FETCH_PAGE = 12, CAUSE_STORE_PAGE = 15 };
+enum { CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_BREAKPOINT = 3, CAUSE_ECALL = 8, CAUSE_ECALL_M = 11, CAUSE_FETCH_PAGE = 12, CAUSE_STORE_PAGE = 15 };
 
 static bool is_last(const struct hf_etrace_follow *f)
 {
@@ -85,6 +85,23 @@ static bool tells_own_epc(const struct hf_etrace_follow *f)
 	return !held || is_at_discontinuity(f);
 }
 
+/*
+ * The instruction held back is the ecall or ebreak that trapped (2.0, exception_address), whether such an instruction
+ * retires or not: what is shown of it leaves no other reading of its cause.
+ */
+static bool is_call_itself(const struct hf_etrace_follow *f)
+{
+	const struct hf_etrace_report *r = &f->report;
+	const struct hf_etrace_packet *pkt = &r->pkt;
+
+	if (!is_last(f) || f->cur->end != HF_WALK_TRAP_CALL)
+		return false;
+	if (r->params.ecall_retires || pkt->interrupt)
+		return r->params.ecall_retires;
+	return f->cur->insn[f->index].insn.opcode == 0x73 ? pkt->ecause >= CAUSE_ECALL && pkt->ecause <= CAUSE_ECALL_M :
+							    pkt->ecause == CAUSE_BREAKPOINT;
+}
+
 static bool find_epc(const struct hf_etrace_follow *f, uint64_t *ret_epc)
 {
 	const struct hf_etrace_report *r = &f->report;
@@ -103,7 +120,7 @@ static bool find_epc(const struct hf_etrace_follow *f, uint64_t *ret_epc)
 		*ret_epc = hf_etrace_unshift(&r->params, pkt->address);
 		return true;
 	}
-	if (r->params.ecall_retires && is_last(f) && f->cur->end == HF_WALK_TRAP_CALL) {
+	if (is_call_itself(f)) {
 		*ret_epc = f->s.pc;
 		return true;
 	}
@@ -177,9 +194,7 @@ static enum hf_mode mode_before(const struct hf_etrace_follow *f, bool follows, 
 
 static bool is_attempt(const struct hf_etrace_follow *f, bool was_call, uint64_t epc)
 {
-	const struct hf_etrace_report *r = &f->report;
-
-	return !r->pkt.interrupt && !(r->params.ecall_retires && was_call && f->s.pc == epc);
+	return !f->report.pkt.interrupt && !(was_call && f->s.pc == epc);
 }
 
 /* What was attempted has been fetched, so there must be code. */
@@ -192,12 +207,13 @@ static void add_attempt(struct hf_etrace_follow *f, uint64_t epc, enum hf_mode m
 {
 	const uint64_t full = hf_walk_full(&f->blocks, epc);
 	struct hf_event ev;
+	uint64_t there;
 
 	if (hf_walk_insn(&f->blocks, epc, &ev)) {
 		ev.kind = HF_EVENT_ATTEMPT;
 		ev.insn.mode = (uint8_t)mode;
 		hf_etrace_add(f, &ev);
-	} else if (fetched && !(f->blocks.program && hf_program_find(f->blocks.program, full))) {
+	} else if (fetched && !(f->blocks.program && hf_program_at(f->blocks.program, full, &there))) {
 		hf_etrace_note(f, HF_ERR_ETRACE_NO_CODE, full);
 	}
 }
@@ -206,7 +222,7 @@ void hf_etrace_trap(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
 	const struct hf_etrace_packet *pkt = &r->pkt;
-	const bool was_call = is_last(f) && f->cur->end == HF_WALK_TRAP_CALL;
+	const bool was_call = is_call_itself(f);
 	const bool no_cause = r->params.has_unknown_cause && pkt->ecause == r->params.unknown_cause;
 	struct hf_event trap = {
 		.kind = HF_EVENT_TRAP,

@@ -351,7 +351,7 @@ static void recall(struct hf_etrace_follow *f)
 }
 
 /* s.pc is the target: whether it is the end, behind an instruction of that kind. */
-static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
+static bool is_at_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
 {
 	struct hf_etrace_report *r = &f->report;
 	struct hf_etrace_follow_state *s = &f->s;
@@ -373,6 +373,14 @@ static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
 	}
 	infer(f);
 	return true;
+}
+
+static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
+{
+	const bool end = is_at_end(f, index, prev_end);
+
+	f->agreed->reached += end;
+	return end;
 }
 
 /* The packet's walk is over at instruction index of f->cur. */

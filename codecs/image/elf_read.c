@@ -308,6 +308,7 @@ static int give(const struct walk *walk, const Elf64_Sym *sym, uint64_t number)
 		.name = walk->names + sym->st_name,
 		.end = section ? section->sh_addr + section->sh_size : 0,
 		.function = ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE,
+		.indirect = ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 		.local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL,
 		.weak = ELF64_ST_BIND(sym->st_info) == STB_WEAK,
 		.old = is_old(walk, sym, number),
@@ -504,19 +505,22 @@ static int give_stub(const struct plt *plt, const Elf64_Rela *rela, uint64_t add
 						     .name = text,
 						     .end = plt->section->sh_addr + plt->section->sh_size,
 						     .function = true,
+						     .chooser = number ? 0 : (uint64_t)rela->r_addend,
 						     .local = true});
 }
 
-/* The n-th stub belongs to the n-th relocation that fills a slot; the stubs share the table evenly. */
+/* The n-th stub belongs to the n-th relocation that fills a slot; the stubs share the table evenly, behind the first
+ * entry, which is there if one of them names a symbol that the dynamic linker finds. */
 static int give_stubs(const struct plt *plt)
 {
 	const bool wide = is_wide(plt->walk->file);
 	const size_t row = hf_elf_Rela_size(wide), rows = plt->relocations_size / row;
-	uint64_t count = 0, size, address = plt->section->sh_addr + PLT_HEADER;
+	uint64_t count = 0, size, address = plt->section->sh_addr, header = 0;
 	int err = 0;
 
 	for (int pass = 0; pass < 2 && !err; pass++) {
-		size = count ? (plt->section->sh_size - PLT_HEADER) / count : 0;
+		size = count && plt->section->sh_size > header ? (plt->section->sh_size - header) / count : 0;
+		address += pass ? header : 0;
 		if (pass && (size < PLT_STUB || size > PLT_STUB_MAX || size % 4))
 			return 0;
 		for (size_t i = 0; i < rows && !err; i++) {
@@ -526,6 +530,7 @@ static int give_stubs(const struct plt *plt)
 			if (!is_jump_slot(plt->walk->file, (uint32_t)(wide ? rela.r_info : rela.r_info & 0xff)))
 				continue;
 			count += !pass;
+			header = (wide ? rela.r_info >> 32 : rela.r_info >> 8) ? PLT_HEADER : header;
 			if (pass) {
 				err = give_stub(plt, &rela, address, size);
 				address += size;
@@ -561,7 +566,7 @@ static int walk_plt(const struct walk *walk)
 	plt.section = section_named(walk, names, size, ".plt");
 	relocations = section_named(walk, names, size, ".rela.plt");
 	free(names);
-	if (!plt.section || !relocations || plt.section->sh_size < PLT_HEADER)
+	if (!plt.section || !relocations)
 		return 0;
 	err = load_plt(&plt, relocations);
 	if (!err)

@@ -28,13 +28,16 @@ struct hf_symbols {
 	size_t lines_count;
 	struct hf_inlined **inlined; /* the same */
 	size_t inlined_count;
+	struct hf_objects objects;
 	uint16_t machine;
 };
 
 /* One symbol worth keeping, before overlaps are resolved. */
 struct candidate {
 	uint64_t start, end;
-	uint32_t name; /* offset among the names */
+	uint64_t chooser; /* as struct hf_elf_symbol has it, where it was loaded */
+	uint32_t name;	  /* offset among the names */
+	bool indirect;
 	uint8_t rank;  /* among symbols at one address the highest gives the name */
 	uint8_t use;
 };
@@ -79,30 +82,40 @@ static uint8_t rank_of(const struct hf_elf_symbol *symbol)
 			 GLOBAL * (!symbol->local && !symbol->weak) + CURRENT * !symbol->old);
 }
 
+/* With its name, of so many bytes and another part. */
+static int put_candidate(struct heap *heap, struct candidate *c, const char *name, size_t size, const char *part)
+{
+	const size_t more = strlen(part) + 1;
+	int err = make_room(&heap->row, heap->count, &heap->cap, 1, CANDIDATES_MAX, sizeof *heap->row);
+
+	if (!err)
+		err = make_room(&heap->names, heap->names_size, &heap->names_cap, size + more, NAMES_MAX, 1);
+	if (err)
+		return err;
+	c->name = (uint32_t)heap->names_size;
+	memcpy(heap->names + heap->names_size, name, size);
+	memcpy(heap->names + heap->names_size + size, part, more);
+	heap->names_size += size + more;
+	heap->row[heap->count++] = *c;
+	return 0;
+}
+
 static int add_candidate(void *ctx, const struct hf_elf_symbol *symbol)
 {
 	struct heap *heap = ctx;
-	struct candidate c = {.start = symbol->address + heap->bias, .name = (uint32_t)heap->names_size};
+	struct candidate c = {.start = symbol->address + heap->bias,
+			      .chooser = symbol->chooser ? symbol->chooser + heap->bias : 0,
+			      .indirect = symbol->indirect};
 	/* What is longer is not demangled, and cut when it is shown. */
 	const size_t size = strnlen(symbol->name, HF_DEMANGLE_MAX);
-	int err;
 
 	/* without a size it reaches to the next symbol, at most to the end of its section */
 	c.end = c.start + (symbol->size ? symbol->size : symbol->end - symbol->address);
 	c.rank = rank_of(symbol);
-	/* mapping symbols ($x, $d, $a, $t) and assembler labels are no names of places */
-	if (!symbol->end || *symbol->name == '$' || *symbol->name == '.' || c.end <= c.start)
+	/* an assembler's own labels are no names of places */
+	if (!symbol->end || (!symbol->function && strncmp(symbol->name, ".L", 2) == 0) || c.end <= c.start)
 		return 0;
-	err = make_room(&heap->row, heap->count, &heap->cap, 1, CANDIDATES_MAX, sizeof *heap->row);
-	if (!err)
-		err = make_room(&heap->names, heap->names_size, &heap->names_cap, size + 1, NAMES_MAX, 1);
-	if (err)
-		return err;
-	memcpy(heap->names + heap->names_size, symbol->name, size);
-	heap->names_size += size + 1;
-	heap->names[heap->names_size - 1] = '\0';
-	heap->row[heap->count++] = c;
-	return 0;
+	return put_candidate(heap, &c, symbol->name, size, "");
 }
 
 /* The one with fewer underscores before it, then the longer one. */
@@ -162,6 +175,30 @@ static void resolve(struct heap *heap)
 	}
 }
 
+/* A stub that the file has no name for has that of the function whose code is chosen: "memcpy@plt". */
+static int name_stubs(struct heap *heap)
+{
+	const size_t n = heap->count;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct candidate alias = heap->row[i];
+		const size_t at = HF_COUNT_UP_TO(heap->row, n, start, alias.chooser - 1);
+		char name[HF_DEMANGLE_MAX];
+		size_t size;
+
+		if (!alias.chooser || alias.use == NONE || at == n || heap->row[at].start != alias.chooser ||
+		    !heap->row[at].indirect)
+			continue;
+		alias.use = ALIAS;
+		/* The names may move. */
+		size = strlen(heap->names + heap->row[at].name);
+		memcpy(name, heap->names + heap->row[at].name, size);
+		err = put_candidate(heap, &alias, name, size, "@plt");
+	}
+	return err;
+}
+
 /* Copies a row with its name to *p. */
 static void copy_row(struct hf_symbol *to, const struct hf_symbol *from, char **p)
 {
@@ -217,7 +254,7 @@ static int copy_rows(const struct heap *heap, uint8_t use, struct hf_demangler *
 			return err;
 		assert(symbols->names);
 		symbols->row[symbols->count + symbols->aliases] =
-			(struct hf_symbol){c->start, c->end, NULL, (uint32_t)length};
+			(struct hf_symbol){c->start, c->end, NULL, (uint32_t)length, c->indirect};
 		symbols->count += use == PLACE;
 		symbols->aliases += use == ALIAS;
 		memcpy(symbols->names + *size, name, length + 1);
@@ -272,8 +309,10 @@ int hf_symbols_new(struct hf_src *elf, uint64_t bias, unsigned options, struct h
 		err = gather(elf, &heap, &symbols->machine, diag);
 	if (!err) {
 		resolve(&heap);
-		err = make_rows(&heap, demangler, symbols);
+		err = name_stubs(&heap);
 	}
+	if (!err)
+		err = make_rows(&heap, demangler, symbols);
 	free(demangler);
 	free(heap.row);
 	free(heap.names);
@@ -301,6 +340,7 @@ void hf_symbols_free(struct hf_symbols *symbols)
 		hf_lines_free(symbols->lines[i]);
 	for (size_t i = 0; i < symbols->inlined_count; i++)
 		hf_inlined_free(symbols->inlined[i]);
+	hf_objects_fini(&symbols->objects);
 	free(symbols->inlined);
 	free(symbols->lines);
 	free(symbols->own);
@@ -454,6 +494,23 @@ void hf_symbols_inlined_at(const struct hf_symbols *symbols, uint64_t pc, struct
 	}
 }
 
+int hf_symbols_add_object(struct hf_symbols *symbols, struct hf_src *elf, uint64_t bias, const char *path)
+{
+	return hf_objects_add(&symbols->objects, elf, bias, path);
+}
+
+const struct hf_object *hf_symbols_object_at(const struct hf_symbols *symbols, uint64_t pc)
+{
+	return symbols ? hf_objects_at(&symbols->objects, pc) : NULL;
+}
+
+const struct hf_object *hf_symbols_next_object(const struct hf_symbols *symbols, const struct hf_object *object)
+{
+	const size_t next = object ? (size_t)(object - symbols->objects.at) + 1 : 0;
+
+	return next < symbols->objects.count ? &symbols->objects.at[next] : NULL;
+}
+
 size_t hf_symbols_memory(const struct hf_symbols *symbols)
 {
 	size_t bytes = 0;
@@ -468,7 +525,7 @@ size_t hf_symbols_memory(const struct hf_symbols *symbols)
 		bytes += hf_inlined_memory(symbols->inlined[i]);
 	for (size_t i = 0; i < symbols->own_count; i++)
 		bytes += hf_symbols_memory(symbols->own[i].symbols);
-	return bytes + sizeof *symbols;
+	return bytes + symbols->objects.count * sizeof *symbols->objects.at + sizeof *symbols;
 }
 
 size_t hf_symbols_count(const struct hf_symbols *symbols)

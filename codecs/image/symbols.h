@@ -9,6 +9,7 @@
 #include "codecs/image/elf_symbol.h"
 #include "codecs/image/inlined.h"
 #include "codecs/image/lines.h"
+#include "codecs/image/objects.h"
 #include "codecs/source/source.h"
 
 enum hf_symbols_options {
@@ -23,6 +24,7 @@ struct hf_symbol {
 	uint64_t start, end;
 	const char *name;
 	uint32_t name_size;
+	bool indirect; /* what is there chooses the function of that name when the program is loaded */
 };
 
 struct hf_symbols;
@@ -58,6 +60,13 @@ int hf_symbols_add_inlined(struct hf_symbols *symbols, struct hf_inlined *inline
 bool hf_symbols_have_inlined(const struct hf_symbols *symbols);
 void hf_symbols_inlined_at(const struct hf_symbols *symbols, uint64_t pc, struct hf_inlined_place *ret_place,
 			   const struct hf_inlined **ret_inlined);
+
+/* A file whose code lies there, as hf_objects_add takes it; symbols may have none of it. */
+int hf_symbols_add_object(struct hf_symbols *symbols, struct hf_src *elf, uint64_t bias, const char *path);
+/* The file in which pc lies, or NULL. Borrowed from symbols, which may be NULL. */
+const struct hf_object *hf_symbols_object_at(const struct hf_symbols *symbols, uint64_t pc);
+/* The file behind that one, in the order of addresses, a piece for each segment; the first one behind NULL. */
+const struct hf_object *hf_symbols_next_object(const struct hf_symbols *symbols, const struct hf_object *object);
 
 /* From here on that hart has symbols of its own, which are owned by symbols, also on failure. */
 int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_symbols *own);

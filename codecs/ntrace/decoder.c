@@ -58,11 +58,17 @@ static void count_unsynced(struct hf_ntrace_state *s, const struct hf_ntrace_mes
 		s->unsynced += is_flow(msg);
 }
 
-/* At the end: reports that the hart never synchronised, as it has nothing else to show. */
+#define DATA_ACQUISITION 7
+
+/* At the end: reports that the hart never synchronised, or sent nothing about the flow, as it has nothing else to show. */
 static void tell_unsynced(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 
+	if (!s->unsynced && s->reserved)
+		hf_ntrace_push_loss(d, HF_EVENT_GAP,
+				    s->acquired == s->reserved ? HF_ERR_NTRACE_ACQUIRED : HF_ERR_NTRACE_RESERVED,
+				    hf_ntrace_input_at(&d->input), 0, s->reserved);
 	if (!s->unsynced || s->unsynced == HF_NTRACE_SYNCED)
 		return;
 	if (!s->lost_code)
@@ -121,6 +127,8 @@ static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 		/* It may be a damaged message about the flow. */
 		if (ours && s->known)
 			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, code, at, length, detail);
+		s->reserved += ours;
+		s->acquired += ours && msg->tcode == DATA_ACQUISITION;
 		pass(d, length);
 		return;
 	}
@@ -154,7 +162,8 @@ static void begin_part(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 
 	*s = (struct hf_ntrace_state){
-		.place = s->place, .hinted = s->hinted, .unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .acquired = s->acquired,
+		.unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	hf_return_stack_clear(&d->calls);
 	if (d->params.wrapped)
 		s->skip = 1;
@@ -188,6 +197,7 @@ static void end_part(struct hf_ntrace_dec *d)
 	if (last)
 		tell_unsynced(d);
 	hf_ntrace_push_gap(d);
+	hf_ntrace_change_context(d);
 	begin_part(d);
 	if (last) {
 		s->phase = HF_NTRACE_PHASE_END;
@@ -342,13 +352,14 @@ static void fini(struct hf_dec *dec)
 static int init_walk(struct hf_ntrace_dec *d)
 {
 	const struct hf_walk_rules rules = hf_ntrace_rules(&d->params);
-	const uint32_t limit = d->params.implicit_return ? HF_NTRACE_STACK : 0;
+	const uint32_t limit = d->params.implicit_return ? d->params.return_depth : 0;
 	int err = hf_walk_blocks_init(&d->blocks, &rules, hf_setup_code_size(d->dec.stream->setup), BLOCKS);
 
 	d->blocks.isa = d->params.xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
 	d->blocks.mask = d->params.xlen == 32 ? UINT32_MAX : UINT64_MAX;
-	hf_return_stack_init(&d->calls, d->calls_room[0], HF_NTRACE_STACK, limit);
-	hf_return_stack_init(&d->calls_before, d->calls_room[1], HF_NTRACE_STACK, limit);
+	hf_return_stack_init(&d->calls, d->calls_room[0], HF_NTRACE_STACK_MAX, limit);
+	hf_return_stack_init(&d->calls_before, d->calls_room[1], HF_NTRACE_STACK_MAX, limit);
+	d->calls.bytes_max = d->calls_before.bytes_max = limit > HF_NTRACE_STACK ? HF_NTRACE_STACK_BYTES : 0;
 	return err;
 }
 
@@ -416,6 +427,9 @@ static const struct hf_field_row fields[] = {
 	FIELD(ids, HF_CONTEXT_PID | HF_CONTEXT_VMID),
 	FIELD(pid, UINT32_MAX),
 	FIELD(vmid, UINT32_MAX),
+	FIELD(owned, 1),
+	FIELD(owner, UINT64_MAX),
+	FIELD(owner_left, INT64_MAX),
 	FIELD(pc, UINT64_MAX),
 	FIELD(ref, UINT64_MAX),
 	FIELD(debt, UINT64_MAX),
@@ -443,6 +457,8 @@ static const struct hf_field_row fields[] = {
 	FIELD(lost_at, INT64_MAX),
 	FIELD(lost_bytes, UINT64_MAX),
 	FIELD(lost_detail, UINT64_MAX),
+	FIELD(reserved, UINT64_MAX),
+	FIELD(acquired, UINT64_MAX),
 	FIELD(unsynced, UINT64_MAX),
 };
 

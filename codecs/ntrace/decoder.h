@@ -43,6 +43,9 @@ struct hf_ntrace_state {
 	uint8_t mode;         /* enum hf_mode */
 	uint8_t ids;          /* HF_CONTEXT_PID: pid is scontext; HF_CONTEXT_VMID: vmid is hcontext */
 	uint32_t pid, vmid;
+	uint8_t owned;        /* an Ownership is yet to take effect: owner is its PROCESS, */
+	uint64_t owner;
+	uint64_t owner_left;  /*   and so many halfwords were executed before it */
 	uint64_t pc;
 	uint64_t ref;         /* address sent last, which U-ADDR is relative to (8.1) */
 	uint64_t debt;        /* to add to the next I-CNT; negative (two's complement): halfwords executed already */
@@ -67,11 +70,12 @@ struct hf_ntrace_state {
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
 	uint32_t lost_back;   /* hf_event.back */
+	uint64_t reserved, acquired; /* messages with a reserved TCODE, and with that of Data Acquisition among them */
 	uint64_t unsynced;    /* messages about the flow before the first synchronising one; or HF_NTRACE_SYNCED */
 };
 
-/* Return addresses that a decoder keeps (9.2). */
-#define HF_NTRACE_STACK 32
+/* Bytes of a saved state that return addresses may take: what a stack deeper than some 340 needs depends on them. */
+#define HF_NTRACE_STACK_BYTES 3400
 
 /* An entry of the plan: count events from ev on. If taken, the last one is an instruction that went to target. */
 struct hf_ntrace_plan {
@@ -104,7 +108,7 @@ struct hf_ntrace_dec {
 	struct hf_walk_blocks blocks;
 	struct hf_ntrace_state s, before; /* now, and before this batch */
 	struct hf_return_stack calls, calls_before;
-	uint64_t calls_room[2][HF_NTRACE_STACK];
+	uint64_t calls_room[2][HF_NTRACE_STACK_MAX];
 	uint64_t given;                   /* events of this batch that the caller has */
 	uint32_t plan_count, plan_at, plan_used; /* entries; the first not given completely; events given of it */
 	uint32_t planned;                 /* events */
@@ -151,6 +155,17 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 
 /* Executes one piece of the message, as the phase says. */
 void hf_ntrace_run(struct hf_ntrace_dec *d);
+
+/* ---- context.c ---- */
+
+/*
+ * Takes mode and id from the PROCESS of an Ownership. It comes when the instruction retires that changes the context (7.1):
+ * what ResourceFull counted before it, and is still to be executed, ran in the context before.
+ */
+void hf_ntrace_own(struct hf_ntrace_dec *d, uint64_t process);
+
+/* Lets the Ownership take effect that is yet to, if one is. */
+void hf_ntrace_change_context(struct hf_ntrace_dec *d);
 
 /* Chooses the program for the context in the state. */
 void hf_ntrace_choose_program(struct hf_ntrace_dec *d);

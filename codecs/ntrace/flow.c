@@ -114,6 +114,7 @@ static void forget(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 
 	s->debt = 0;
+	s->owner_left = 0;
 	s->unproven = 0;
 	hf_return_stack_clear(&d->calls);
 	s->last_tcode = 0;
@@ -316,6 +317,18 @@ static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block 
 	return false;
 }
 
+/* That many halfwords of it are executed. */
+static void count_block(struct hf_ntrace_state *s, uint64_t halfwords)
+{
+	s->owner_left = s->owner_left > halfwords ? s->owner_left - halfwords : 0;
+}
+
+/* Whether the context changes before the next instruction. */
+static bool is_change_due(const struct hf_ntrace_state *s)
+{
+	return s->owned && !s->owner_left;
+}
+
 /* Executes a ResourceFull with a history as far as its last branch, and no further (7.8). */
 static void run_history(struct hf_ntrace_dec *d)
 {
@@ -331,6 +344,7 @@ static void run_history(struct hf_ntrace_dec *d)
 
 		s->debt -= block->halfwords;
 		s->straight += block->halfwords;
+		count_block(s, block->halfwords);
 		if (s->straight > STRAIGHT_MAX || (!d->params.all_jumps && is_circle(&circle, block))) {
 			fail(d, HF_ERR_NTRACE_HISTORY, place(from), mark);
 			return;
@@ -341,23 +355,26 @@ static void run_history(struct hf_ntrace_dec *d)
 			return;
 		}
 		s->pc = block->pc;
-		if (s->hist > 1)
-			continue;
-		if (s->repeats == 0) {
+		if (s->hist <= 1 && s->repeats == 0) {
 			s->phase = HF_NTRACE_PHASE_FETCH;
 			push_time(d);
 			break;
 		}
-		s->repeats--;
-		s->hist = s->pattern;
+		if (s->hist <= 1) {
+			s->repeats--;
+			s->hist = s->pattern;
+		}
+		if (is_change_due(s))
+			break;
 	}
+	if (is_change_due(s))
+		hf_ntrace_change_context(d);
 }
 
-/* The last halfwords of a message end inside this block. It is an error if they end inside an instruction. */
-static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, struct outcome *o)
+/* The last of left halfwords is inside this block. It is an error if they end inside an instruction. */
+static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, uint64_t left, struct outcome *o)
 {
 	const struct hf_event *ev = block->insn;
-	uint64_t left = d->s.left;
 	uint32_t n = 0;
 
 	while (left && n < block->count) {
@@ -370,7 +387,6 @@ static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block
 	o->entry = push_insns(d, ev, n);
 	o->next = n < block->count ? ev[n].insn.pc : block->next;
 	o->known = true;
-	d->s.left = 0;
 	return 0;
 }
 
@@ -566,6 +582,18 @@ static int end_message(struct hf_ntrace_dec *d, struct outcome *o)
 	return err;
 }
 
+/* The message fits. Of an indirect jump I-CNT tells that it is at its place, and nothing tells where it goes. */
+static void agree(struct hf_ntrace_dec *d, const struct outcome *o)
+{
+	struct hf_agreed *agreed = &d->dec.agreed;
+
+	agreed->reached += o->entry != NULL;
+	if (!o->entry || !hf_ntrace_is_sync(d->s.tcode))
+		return;
+	agreed->count++;
+	agreed->offset = hf_ntrace_input_offset(&d->input, d->s.message_at);
+}
+
 /* All halfwords that I-CNT counts are executed. */
 static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 {
@@ -587,6 +615,7 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 	}
 	s->pc = s->address;
 	s->unproven = 0;
+	agree(d, o);
 	if (sync)
 		synchronise(d);
 	else
@@ -603,22 +632,26 @@ static void run_count(struct hf_ntrace_dec *d)
 	struct outcome o = {.next = s->pc, .known = true};
 	struct hf_walk_block *block = s->left ? find(d, s->pc) : NULL;
 	struct hf_walk_circle circle = {0};
+	uint64_t stop;
 	int err = 0;
 
 	for (unsigned used = 0; s->left; used++) {
-		if (used == HF_NTRACE_PIECE) {
+		if (used == HF_NTRACE_PIECE)
 			return;
-		}
-		if (block->halfwords > s->left || block->count == 0) {
-			err = run_partly(d, block, &o);
+		stop = s->owned && s->owner_left < s->left ? s->owner_left : s->left;
+		if (block->halfwords > stop || block->count == 0) {
+			err = run_partly(d, block, stop, &o);
 			if (err) {
 				abandon(d, err, block->pc, mark);
 				return;
 			}
+			s->left -= stop;
+			s->pc = s->left ? o.next : s->pc;
 			break;
 		}
 		o.entry = push_insns(d, block->insn, block->count);
 		s->left -= block->halfwords;
+		count_block(s, block->halfwords);
 		if (s->left == 0) {
 			o.block = block;
 			break;
@@ -635,8 +668,12 @@ static void run_count(struct hf_ntrace_dec *d)
 		}
 		o.block = NULL;
 		s->pc = block->pc;
+		if (is_change_due(s))
+			break;
 	}
-	finish(d, &o, mark);
+	if (!s->left)
+		finish(d, &o, mark);
+	hf_ntrace_change_context(d);
 }
 
 void hf_ntrace_run(struct hf_ntrace_dec *d)
@@ -657,49 +694,6 @@ static void start_count(struct hf_ntrace_dec *d, uint64_t icnt)
 	s->phase = HF_NTRACE_PHASE_COUNT;
 	if (s->left > INT64_MAX) /* more was executed than I-CNT counts */
 		abandon(d, HF_ERR_NTRACE_COUNT, s->pc, d->plan_count);
-}
-
-/* Takes mode and id from PROCESS, whose fields are FORMAT, PRV, V and CONTEXT (7.1). */
-static void set_context(struct hf_ntrace_dec *d, uint64_t process)
-{
-	static const uint8_t modes[2][4] = {
-		{HF_MODE_U, HF_MODE_S, HF_MODE_UNKNOWN, HF_MODE_M},
-		{HF_MODE_VU, HF_MODE_VS, HF_MODE_UNKNOWN, HF_MODE_UNKNOWN},
-	};
-	const uint8_t mode = modes[process >> 4 & 1][process >> 2 & 3];
-	struct hf_ntrace_state *s = &d->s;
-	struct hf_event *ev;
-
-	if ((process & 3) == 1 || mode == HF_MODE_UNKNOWN) { /* reserved: it is likelier a damaged message */
-		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_VALUE, s->message_at, s->message_length, s->tcode);
-		return;
-	}
-	s->mode = mode;
-	ev = hf_ntrace_single(d, HF_EVENT_CONTEXT);
-	ev->fields = HF_CONTEXT_MODE;
-	ev->context.mode = s->mode;
-	if ((process & 3) == 2) {
-		ev->fields |= HF_CONTEXT_PID;
-		ev->context.pid = s->pid = (uint32_t)(process >> 5);
-		s->ids |= HF_CONTEXT_PID;
-	} else if ((process & 3) == 3) {
-		ev->fields |= HF_CONTEXT_VMID;
-		ev->context.vmid = s->vmid = (uint32_t)(process >> 5);
-		s->ids |= HF_CONTEXT_VMID;
-	}
-	if ((process & 2) && process >> 5 > UINT32_MAX)
-		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CONTEXT_WIDE, s->message_at, 0, process >> 5);
-	hf_ntrace_choose_program(d);
-}
-
-void hf_ntrace_choose_program(struct hf_ntrace_dec *d)
-{
-	const struct hf_ntrace_state *s = &d->s;
-	const struct hf_setup *setup = d->dec.stream->setup;
-	const uint64_t context = s->ids & HF_CONTEXT_PID ? s->pid : HF_SETUP_NO_CONTEXT;
-
-	d->blocks.program = hf_setup_program(setup, d->dec.hart, context, HF_MEMORY_ANY);
-	d->blocks.mode = s->mode;
 }
 
 /* Branches in a row, all taken or all not taken. They are a history of one bit that is repeated. */
@@ -813,7 +807,7 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 	struct hf_event *ev;
 
 	if (msg->tcode == HF_NTRACE_OWNERSHIP) {
-		set_context(d, msg->value);
+		hf_ntrace_own(d, msg->value);
 	} else if (msg->tcode == HF_NTRACE_ERROR) {
 		start_error(d, msg);
 	} else if (msg->tcode >= HF_NTRACE_VENDOR_FIRST) {
@@ -849,6 +843,8 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	struct hf_ntrace_state *s = &d->s;
 	const bool sync = hf_ntrace_is_sync(msg->tcode);
 
+	if (is_change_due(s))
+		hf_ntrace_change_context(d);
 	s->message_length = msg->length;
 	s->tcode = msg->tcode;
 	s->btype = msg->btype;

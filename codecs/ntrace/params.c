@@ -18,7 +18,7 @@ const struct hf_setup_key hf_ntrace_keys[] = {
 	HF_KEY_WORD("xlen", xlens),
 	HF_KEY_FLAG("addr_msb_ext"),
 	HF_KEY_FLAG("implicit_return"),
-	HF_KEY_NUMBER("implicit_return_depth", 0, 32),
+	HF_KEY_NUMBER("implicit_return_depth", 0, HF_NTRACE_STACK_MAX),
 	HF_KEY_FLAG("sequential_jump"),
 	HF_KEY_FLAG("all_jumps"),
 	HF_KEY_FLAG("zcmp"),
@@ -119,8 +119,10 @@ int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 
 	p.srcbits = (uint8_t)number(&r, "srcbits", HF_NTRACE_SRCBITS_MAX, 0);
 	p.addr_msb_ext = flag(&r, "addr_msb_ext", false);
-	/* The depth is the encoder's; a decoder always keeps 32 addresses (9.2). */
-	p.implicit_return = flag(&r, "implicit_return", number(&r, "implicit_return_depth", 32, 0) != 0);
+	/* The depth is the encoder's; a decoder keeps 32 addresses at least (9.2). */
+	p.return_depth = (uint16_t)number(&r, "implicit_return_depth", HF_NTRACE_STACK_MAX, 0);
+	p.implicit_return = flag(&r, "implicit_return", p.return_depth != 0);
+	p.return_depth = p.return_depth > HF_NTRACE_STACK ? p.return_depth : HF_NTRACE_STACK;
 	p.sequential_jump = flag(&r, "sequential_jump", false);
 	p.all_jumps = flag(&r, "all_jumps", false);
 	read_transport(&r, &p);

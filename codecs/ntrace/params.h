@@ -12,6 +12,10 @@
 /* The widest SRC field (6.2). */
 #define HF_NTRACE_SRCBITS_MAX 12
 
+/* Return addresses of a trace unit and its readers (9.2), and of units before N-Trace 1.0 the most that readers keep. */
+#define HF_NTRACE_STACK 32
+#define HF_NTRACE_STACK_MAX 2048
+
 /* A set of source ids. */
 struct hf_ntrace_sources {
 	uint64_t bits[(1u << HF_NTRACE_SRCBITS_MAX) / 64];
@@ -22,6 +26,7 @@ struct hf_ntrace_params {
 	uint8_t xlen;            /* 32, 64 */
 	bool addr_msb_ext;       /* trTeInstExtendAddrMSB: high bits that are all equal are not sent (9.4) */
 	bool implicit_return;    /* the encoder does not report returns to where the call was (9.2) */
+	uint16_t return_depth;   /* addresses that are kept for that */
 	bool sequential_jump;    /* nor does it report jumps through a register that the instruction before set (9.1) */
 	bool all_jumps;          /* trTeInstEnAllJumps: direct jumps are reported like taken branches (2) */
 	bool wrapped;            /* the buffer begins inside a message */

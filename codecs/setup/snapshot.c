@@ -52,6 +52,8 @@ struct reader {
 	size_t device_count;
 	struct source *sources;
 	size_t source_count;
+	char why[256]; /* the first buffer that is left out is, and in which line of the file about them */
+	uint32_t why_line;
 };
 
 static int no_memory(struct reader *r, int err, const char *file)
@@ -644,12 +646,34 @@ static int add_buffer_files(struct reader *r, const struct row *row)
 	return err;
 }
 
+/* A buffer that cannot be read is left out; where it leaves none, the first is why. */
+static int leave_out(struct reader *r, uint32_t line, const char *why)
+{
+	if (!*r->why)
+		snprintf(r->why, sizeof r->why, "%s", why);
+	r->why_line = r->why_line ? r->why_line : line;
+	return hf_setup_warn(r->setup, r->trace.name, line, "%s: it is left out", why);
+}
+
+static int refuse_format(struct reader *r, const char *name, const struct row *format, uint32_t line)
+{
+	char why[256];
+
+	if (format)
+		snprintf(why, sizeof why,
+			 "format '%.60s' is none of source_data, coresight, dstream_coresight: buffer %.60s cannot be read",
+			 format->value, name);
+	else
+		snprintf(why, sizeof why, "buffer %.60s has no format: source_data, coresight or dstream_coresight", name);
+	return leave_out(r, format ? format->line : line, why);
+}
+
 static int add_buffer(struct reader *r, const char *section, uint32_t line)
 {
 	static const char *const framings[] = {"source_data", "coresight", "dstream_coresight"};
 	const struct row *file = find_row(&r->trace, section, "file");
-	const char *name = find(&r->trace, section, "name", section);
-	const char *format = find(&r->trace, section, "format", "");
+	const struct row *said = find_row(&r->trace, section, "format");
+	const char *name = find(&r->trace, section, "name", section), *format = said ? said->value : "";
 	uint32_t hart = HF_SETUP_ANY;
 	unsigned sources = 1;
 	char item[1024];
@@ -658,9 +682,12 @@ static int add_buffer(struct reader *r, const char *section, uint32_t line)
 
 	while (i < 3 && strcmp(framings[i], format) != 0)
 		i++;
-	if (!file || !next_item(file->value, item, sizeof item) || i == 3)
-		return hf_setup_warn(r->setup, r->trace.name, file ? file->line : line,
-				     "buffer %s has no file or an unknown format '%s': it is left out", section, format);
+	if (!file || !next_item(file->value, item, sizeof item)) {
+		snprintf(item, sizeof item, "buffer %.60s has no file", name);
+		return leave_out(r, file ? file->line : line, item);
+	}
+	if (i == 3)
+		return refuse_format(r, name, said, file->line);
 	if (i == 0)
 		hart = hart_of_buffer(r, name, &sources);
 	if (sources > 1)
@@ -707,8 +734,8 @@ static int add_buffers(struct reader *r)
 	while (!err && (list = next_item(list, section, sizeof section)))
 		err = add_buffer(r, section, line);
 	if (!err && !r->setup->part_count)
-		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->trace.name, line,
-				    "it names no trace buffer that could be read");
+		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->trace.name, r->why_line ? r->why_line : line, "%s",
+				    *r->why ? r->why : "it names no trace buffer that could be read");
 	if (!err && !r->source_count)
 		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->main.name, 0,
 				    "no device of [device_list] that could be read has class = trace_source");
@@ -733,6 +760,8 @@ static int open_trace(struct reader *r)
 		err = open_doc(r, name, &own, &r->trace);
 	if (err == HF_ERR_NOT_FOUND)
 		err = hf_setup_fail(r->error, HF_ERR_SETUP_FILE, r->main.name, row->line, "'%s' is not there", name);
+	if (!err && !(r->setup->buffers = strdup(name)))
+		err = no_memory(r, HF_ERR_NOMEM, name);
 	return err;
 }
 

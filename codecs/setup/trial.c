@@ -16,8 +16,8 @@
 /* Problems of what is written that are compared. */
 #define PROBLEMS_MAX 256u
 #define HARTS_MAX 4u
-/* Instructions for each problem below which nothing is said to fit. */
-#define STRETCH_MIN 16u
+/* Where so many things do not fit and hardly a synchronisation is reached, it is not the value of one key. */
+#define STRAYS_MIN 8u
 /* Of a key with many values: where so many change nothing, no other will. */
 #define IDLE_MAX 8u
 #define MANY 33u
@@ -28,7 +28,15 @@
 
 struct score {
 	bool valid;
-	uint64_t insns, problems, events, hash;
+	uint64_t insns, accesses, problems, events, hash;
+	uint64_t alike;           /* problems that are like the first */
+	uint64_t reached, agreed; /* as struct hf_agreed has them */
+	bool proved; /* a synchronisation agrees that lies behind the first problem of what is written */
+};
+
+/* Bytes of the stream of which what is written makes nothing, or not what it should. */
+struct stretch {
+	uint64_t from, to; /* to: the last one */
 };
 
 struct search {
@@ -40,18 +48,24 @@ struct search {
 	uint8_t *bytes;
 	uint64_t size, start;                /* in the stream */
 	bool cut;
-	uint64_t problems_max, events_max, events; /* of a trial; of all */
-	uint64_t prefix[PROBLEMS_MAX];       /* hash of what is written up to each problem */
+	uint64_t events_max, events;         /* of a trial; of all */
+	struct stretch lost[PROBLEMS_MAX];   /* by the problems of what is written */
+	uint64_t end;                        /* how far what is written was decoded */
 	struct score written, best;
 	uint16_t found[FOUND_MAX];
 	size_t found_count;
+	uint64_t of_key; /* hash of the first that was found of a key */
 };
 
+/* What the stream says itself is none. */
 static bool is_problem(const struct search *s, const struct hf_event *ev)
 {
 	if (ev->kind != HF_EVENT_GAP && ev->kind != HF_EVENT_DOUBT && ev->kind != HF_EVENT_NOTE)
 		return false;
-	return !s->cut || ev->loss.offset == HF_NOWHERE || ev->loss.offset + TAIL < s->size;
+	if (hf_err_class(-(int)ev->code) == HF_CLASS_lost)
+		return false;
+	return ev->loss.offset == HF_NOWHERE ||
+	       (ev->loss.offset <= s->end && (!s->cut || ev->loss.offset + TAIL < s->size));
 }
 
 static void add_hash(struct score *score, const struct hf_event *ev)
@@ -65,18 +79,35 @@ static void add_hash(struct score *score, const struct hf_event *ev)
 	}
 }
 
-/* False: there are too many problems, unless they are those of what is written so far. */
+/* Whether what is written has a problem there too, or has lost what is there. */
+static bool is_lost(const struct search *s, uint64_t offset)
+{
+	for (size_t i = 0; i < s->written.problems; i++)
+		if (offset >= s->lost[i].from && offset <= s->lost[i].to)
+			return true;
+	return false;
+}
+
+/* False: it is one that what is written does not have, or there are too many. */
+static bool take_problem(struct search *s, struct score *score, uint64_t offset, uint64_t bytes, bool first)
+{
+	if (first)
+		s->lost[score->problems] = (struct stretch){offset, bytes < HF_NOWHERE - offset ? offset + bytes : HF_NOWHERE};
+	else if (!is_lost(s, offset))
+		return false;
+	return ++score->problems < (first ? PROBLEMS_MAX : s->written.problems + 1);
+}
+
 static bool take(struct search *s, struct score *score, const struct hf_event *ev, bool first)
 {
 	add_hash(score, ev);
 	score->events++;
 	score->insns += ev->kind == HF_EVENT_INSN;
+	score->accesses += ev->kind == HF_EVENT_MEM || ev->kind == HF_EVENT_REG;
 	if (!is_problem(s, ev))
 		return true;
-	if (first)
-		s->prefix[score->problems] = score->hash;
-	return ++score->problems < s->problems_max || (!first && score->problems <= s->written.problems &&
-						       score->hash == s->prefix[score->problems - 1]);
+	score->alike += (int)ev->code == -s->trial->code;
+	return take_problem(s, score, ev->loss.offset, ev->loss.bytes, first);
 }
 
 static void add_ids(const struct hf_dec *dec, uint32_t *ids, size_t *count)
@@ -92,6 +123,15 @@ static void add_ids(const struct hf_dec *dec, uint32_t *ids, size_t *count)
 		if (k == *count)
 			ids[(*count)++] = seen[i];
 	}
+}
+
+/* Where the decoder stands with the synchronisations that agree. */
+static void add_agreed(const struct search *s, const struct hf_dec *dec, struct score *score, bool first)
+{
+	score->reached += dec->agreed.reached;
+	score->agreed += dec->agreed.count;
+	score->proved |= !first && dec->agreed.count && s->written.problems &&
+			 (s->lost[0].from == HF_NOWHERE || dec->agreed.offset >= s->lost[0].from);
 }
 
 /* One hart; what it meets of others is put to ids. HF_NOTE_END: that is enough. */
@@ -113,10 +153,15 @@ static int decode(struct search *s, const struct hf_stream *stream, uint32_t har
 			break;
 	}
 	add_ids(dec, ids, id_count);
+	add_agreed(s, dec, score, first);
+	if (first && !err && hf_dec_offset(dec) < s->end)
+		s->end = hf_dec_offset(dec);
 	hf_dec_free(dec);
 	if (err < 0 && hf_err_is_passing(err))
 		return err;
-	score->problems += err < 0;
+	if (more && err < 0)
+		more = take_problem(s, score, HF_NOWHERE, 0, first);
+	score->valid &= more || first;
 	return more ? 0 : (int)HF_NOTE_END;
 }
 
@@ -135,6 +180,7 @@ static int run(struct search *s, bool first, struct score *ret_score)
 	err = hf_stream_open(codec, s->src, &s->setup, &stream, NULL);
 	if (err)
 		return hf_err_is_passing(err) ? err : 0;
+	ret_score->valid = true;
 	ids[id_count++] = stream->info.first_hart;
 	if (s->trial->hart != ids[0] && s->trial->hart != HF_HART_RECORDS)
 		ids[id_count++] = s->trial->hart;
@@ -142,7 +188,6 @@ static int run(struct search *s, bool first, struct score *ret_score)
 		err = decode(s, stream, ids[i], ret_score, first, ids, &id_count);
 	hf_stream_close(stream);
 	s->events += ret_score->events;
-	ret_score->valid = true;
 	return err < 0 ? err : 0;
 }
 
@@ -218,20 +263,17 @@ static struct hf_setup_value *find_value(const struct hf_setup *setup, uint32_t 
 	return common;
 }
 
-/* Whether a fits far better: without any problem, or with many times the instructions for each. */
+/*
+ * Whether a removes problems, adds none (else it is not valid), comes to more of what the trace names, and is proved: the
+ * walk comes to a synchronisation behind the first problem. How a stream is cut concerns all of it.
+ */
 static bool is_better(const struct hf_setup_key *key, const struct score *a, const struct score *b)
 {
-	if (!a->valid || !a->insns || a->problems > b->problems)
+	if (!a->valid || 2 * a->problems > b->problems || (a->reached <= b->reached && a->accesses <= b->accesses))
 		return false;
-	if (key->whole_stream && 2 * a->insns < 3 * b->insns)
-		return false;
-	if (!a->problems)
-		return a->insns * 2 >= b->insns;
-	if (a->insns < STRETCH_MIN * a->problems)
-		return false;
-	if (a->problems * 2 > b->problems)
-		return a->insns >= 8 * b->insns;
-	return a->insns * (b->problems + 1) >= 4 * b->insns * (a->problems + 1);
+	if (key->whole_stream)
+		return a->agreed && 2 * a->insns >= 3 * b->insns;
+	return a->proved && 2 * a->insns >= b->insns;
 }
 
 static bool is_same(const struct search *s, const struct score *score)
@@ -239,22 +281,44 @@ static bool is_same(const struct search *s, const struct score *score)
 	return score->hash == s->written.hash && score->events == s->written.events;
 }
 
-/* Keeps the values that fit about as well as the best, one of each key. */
+/* Whether a leaves a's stream with fewer problems, or far more of it in agreement. */
+static bool is_far_better(const struct score *a, const struct score *b)
+{
+	return a->problems < b->problems || (a->problems == b->problems && a->reached > 2 * b->reached);
+}
+
+/*
+ * Keeps the values that fit about as well as the best: of each key the first, and behind it the last by which the stream
+ * becomes another one, if there is such a value.
+ */
 static void note(struct search *s, const struct hf_setup_key *key, size_t row, size_t value, const struct score *score)
 {
-	const struct score *best = &s->best;
 	const uint16_t found = (uint16_t)((row + 1) << VALUE_BITS | value);
+	const struct score *best = &s->best;
+	uint16_t *last;
 
-	if (!is_better(key, score, &s->written) || (s->found_count && score->problems > best->problems))
+	if (!is_better(key, score, &s->written) || (s->found_count && is_far_better(best, score)))
 		return;
-	if (!s->found_count || score->problems < best->problems) {
+	if (!s->found_count || is_far_better(score, best)) {
 		s->found_count = 0;
 		s->best = *score;
 	}
-	if (s->found_count && s->found[s->found_count - 1] >> VALUE_BITS == row + 1)
-		return;
-	if (s->found_count < FOUND_MAX)
+	last = s->found_count ? &s->found[s->found_count - 1] : NULL;
+	if (!last || *last >> VALUE_BITS != row + 1u) {
+		if (s->found_count < FOUND_MAX)
+			s->found[s->found_count++] = found;
+		s->of_key = score->hash;
+	} else if (s->found_count > 1 && last[-1] >> VALUE_BITS == row + 1u) {
+		*last = found;
+	} else if (score->hash != s->of_key && s->found_count < FOUND_MAX) {
 		s->found[s->found_count++] = found;
+	}
+}
+
+/* How a snapshot's buffer is framed is said by other words, in a file of its own. */
+static bool is_of_snapshot(const struct hf_setup *setup, const struct hf_setup_key *key)
+{
+	return setup && setup->buffers && strcmp(key->key, "framing") == 0;
 }
 
 static int try_value(struct search *s, const struct hf_setup_key *key, size_t row, size_t i, bool *ret_same)
@@ -267,6 +331,9 @@ static int try_value(struct search *s, const struct hf_setup_key *key, size_t ro
 	int err;
 
 	hf_key_value(key, i, value ? value->value : NULL, text, sizeof text);
+	*ret_same = false;
+	if (is_of_snapshot(&s->setup, key) && strcmp(text, "coresight_sync") == 0)
+		return 0; /* no snapshot can say that */
 	if (!value) {
 		s->setup.values--;
 		s->setup.value_count++;
@@ -307,26 +374,29 @@ static int try_key(struct search *s, const struct hf_setup_key *key, size_t row)
 	return err;
 }
 
-static int search(struct search *s, uint64_t *ret_found)
+static int search(struct search *s, struct hf_trial_result *ret)
 {
 	const struct hf_setup_key *keys = s->trial->codec->keys;
 	int err;
 
-	s->problems_max = PROBLEMS_MAX;
+	s->end = HF_NOWHERE;
 	s->events_max = EVENTS_MAX;
 	err = run(s, true, &s->written);
 	if (err || !s->written.valid || !s->written.problems)
 		return err;
-	s->problems_max = s->written.problems + 1;
 	s->events_max = 4 * s->written.events + 65536;
 	for (size_t i = 0; keys[i].key && !err; i++)
 		err = try_key(s, &keys[i], i);
 	for (size_t i = 0; i < s->found_count; i++)
-		*ret_found |= (uint64_t)s->found[i] << 16 * i;
+		ret->found |= (uint64_t)s->found[i] << 16 * i;
+	ret->elsewhere = !ret->found && (!s->written.insns || (s->written.alike > 2 &&
+							      STRAYS_MIN * s->written.alike > s->written.agreed));
+	ret->astray = !ret->found && s->written.insns && s->written.problems >= STRAYS_MIN &&
+		      2 * s->written.agreed < s->written.problems;
 	return err;
 }
 
-static int run_trial(const struct hf_trial *trial, uint64_t *ret_found)
+static int run_trial(const struct hf_trial *trial, struct hf_trial_result *ret)
 {
 	struct search *s = calloc(1, sizeof *s);
 	int err = s ? 0 : HF_ERR_NOMEM;
@@ -336,7 +406,7 @@ static int run_trial(const struct hf_trial *trial, uint64_t *ret_found)
 	s->trial = trial;
 	err = begin(s);
 	if (!err && s->size)
-		err = search(s, ret_found);
+		err = search(s, ret);
 	hf_src_free(s->src);
 	free(s->bytes);
 	free((void *)s->values);
@@ -344,18 +414,18 @@ static int run_trial(const struct hf_trial *trial, uint64_t *ret_found)
 	return err;
 }
 
-int hf_trial_run(const struct hf_trial *trial, uint64_t *ret_found)
+int hf_trial_run(const struct hf_trial *trial, struct hf_trial_result *ret_result)
 {
 	struct hf_trial before = *trial;
 	int err;
 
-	*ret_found = 0;
-	err = run_trial(trial, ret_found);
+	*ret_result = (struct hf_trial_result){.found = 0};
+	err = run_trial(trial, ret_result);
 	/* Where one part begins another one ends, and it may be that one's end that is wrong. */
-	if (!err && !*ret_found && trial->offset && trial->offset != HF_NOWHERE &&
+	if (!err && !ret_result->found && trial->offset && trial->offset != HF_NOWHERE &&
 	    part_at(trial->setup, trial->offset).offset == trial->offset) {
 		before.offset--;
-		err = run_trial(&before, ret_found);
+		err = run_trial(&before, ret_result);
 	}
 	return err;
 }
@@ -371,34 +441,64 @@ static size_t count_rows(const struct hf_setup_key *keys)
 	return n;
 }
 
-static int text_of(const struct hf_setup *setup, const struct hf_setup_key *key, size_t value, char *buf, size_t size)
+/* As it stands in the description; NULL: it does not. */
+static const char *written_value(const struct hf_setup *setup, const struct hf_setup_key *key)
 {
 	const struct hf_setup_value *written = setup ? find_value(setup, HF_SETUP_ANY, key->key) : NULL;
-	char text[128];
 
+	if (is_of_snapshot(setup, key))
+		return setup->part_count ? setup->parts[0].framing : NULL;
 	for (size_t i = 0; setup && i < setup->value_count && !written; i++)
 		if (strcasecmp(setup->values[i].key, key->key) == 0)
 			written = &setup->values[i];
-	hf_key_value(key, value, written ? written->value : NULL, text, sizeof text);
-	return snprintf(buf, size, "%s%s%s%s %s fits (%.60s%s)", key->key, key->field ? "." : "",
-			key->field ? key->field : "", key->field ? ":" : " =", text,
-			written ? written->value : "not written", written ? " is written" : "");
+	return written ? written->value : NULL;
+}
+
+/* The words of a description of that kind. other: a value of the key that fits too, by which the trace becomes another
+ * one; SIZE_MAX: none. */
+static int text_of(const struct hf_setup *setup, const struct hf_setup_key *key, size_t value, size_t other, char *buf,
+		   size_t size)
+{
+	const bool snapshot = is_of_snapshot(setup, key);
+	const char *written = written_value(setup, key), *in = snapshot ? " in " : "", *file = snapshot ? setup->buffers : "";
+	char text[2][128] = {"", ""}, name[128];
+
+	snprintf(name, sizeof name, "%s%s%s", snapshot ? "format" : key->key, key->field ? "." : "",
+		 key->field ? key->field : "");
+	for (unsigned i = 0; i < 2 && (i ? other : value) != SIZE_MAX; i++) {
+		hf_key_value(key, i ? other : value, written, text[i], sizeof text[i]);
+		if (snapshot && strcmp(text[i], "raw") == 0)
+			snprintf(text[i], sizeof text[i], "source_data");
+	}
+	if (other == SIZE_MAX)
+		return snprintf(buf, size, "%s%s %s fits%s%.60s (%.60s%s)", name, key->field ? ":" : " =", text[0], in, file,
+				written ? written : "not written", written ? " is written" : "");
+	return snprintf(buf, size,
+			"%s%s%.60s (%.60s%s): %s, %s and perhaps others fit, each with other instructions: the trace does not "
+			"tell which",
+			name, in, file, written ? written : "not written", written ? " is written" : "", text[0], text[1]);
 }
 
 void hf_trial_text(const struct hf_codec *codec, const struct hf_setup *setup, uint64_t found, char *buf, size_t size)
 {
-	const size_t rows = codec ? count_rows(codec->keys) : 0;
+	const size_t rows = codec ? count_rows(codec->keys) : 0, mask = (1u << VALUE_BITS) - 1;
 	size_t n = 0;
 
 	*buf = '\0';
 	for (; found && n < size; found >>= 16) {
-		const size_t row = (found & UINT16_MAX) >> VALUE_BITS, value = found & ((1u << VALUE_BITS) - 1);
+		const size_t row = (found & UINT16_MAX) >> VALUE_BITS, value = found & mask;
+		size_t other = SIZE_MAX;
 
-		if (row && row <= rows && value < hf_key_values(&codec->keys[row - 1])) {
-			if (n)
-				n += (size_t)snprintf(buf + n, size - n, ", or ");
-			if (n < size)
-				n += (size_t)text_of(setup, &codec->keys[row - 1], value, buf + n, size - n);
+		if (!row || row > rows || value >= hf_key_values(&codec->keys[row - 1]))
+			continue;
+		if ((found >> 16 & UINT16_MAX) >> VALUE_BITS == row &&
+		    (found >> 16 & mask) < hf_key_values(&codec->keys[row - 1])) {
+			other = found >> 16 & mask;
+			found >>= 16;
 		}
+		if (n)
+			n += (size_t)snprintf(buf + n, size - n, ", or ");
+		if (n < size)
+			n += (size_t)text_of(setup, &codec->keys[row - 1], value, other, buf + n, size - n);
 	}
 }

@@ -171,7 +171,7 @@ static void settle_sizes(struct fast *f, struct hf_event *ev, unsigned sizes)
 /* A pc from which every direct jump stays within 32 bits. */
 #define FAR UINT64_C(0x40000000)
 
-static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, uint64_t key)
+static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, uint64_t key, uint32_t extensions)
 {
 	const uint32_t opcode = (uint32_t)key;
 	const uint8_t size = (uint8_t)(key >> SIZE_AT), isa = (uint8_t)(key >> ISA_AT);
@@ -180,7 +180,7 @@ static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, uint6
 
 	*code = (struct hf_stf_code){0};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64) {
-		flow = hf_riscv_flow(opcode, isa == HF_ISA_RV32 ? 32 : 64);
+		flow = hf_riscv_flow(opcode, (isa == HF_ISA_RV32 ? 32 : 64) | extensions);
 		code->sizes = (uint16_t)hf_riscv_access_sizes(opcode, size, isa);
 	} else {
 		flow = hf_arm_classify(opcode, size, isa).flow;
@@ -198,7 +198,7 @@ static inline const struct hf_stf_code *code_of(struct hf_stf_dec *d, uint64_t k
 	struct hf_stf_code *code = &d->code[(uint32_t)key * UINT32_C(0x9e3779b1) >> (32 - HF_STF_CODE_BITS)];
 
 	if ((code->word & CODE_MASK) != key)
-		learn_code(code, key);
+		learn_code(code, key, d->header->extensions);
 	return code;
 }
 

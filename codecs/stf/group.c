@@ -481,7 +481,7 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 	ev->insn = (struct hf_ev_insn){
 		.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa, .mode = g->now.mode};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64)
-		ev->insn.flow = hf_riscv_flow(g->opcode, isa == HF_ISA_RV32 ? 32 : 64);
+		ev->insn.flow = hf_riscv_flow(g->opcode, (isa == HF_ISA_RV32 ? 32 : 64) | d->header->extensions);
 	else
 		ev->insn.flow = hf_arm_classify(g->opcode, g->opcode_size, isa).flow;
 	if (g->attempt) {

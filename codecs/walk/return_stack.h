@@ -16,6 +16,10 @@ struct hf_return_stack {
 	uint32_t limit;      /* entries that are kept; 0: none */
 	uint32_t depth;      /* entries that there are */
 	uint32_t top;        /* the newest is in the place before this one */
+	/* Where all entries that may be kept do not fit a saved state: the most bytes that they may take there, the first aside;
+	 * older ones are dropped. 0: they fit. */
+	uint32_t bytes_max;
+	uint32_t bytes;      /* that they take */
 };
 
 /* address[size], which is borrowed: size is a power of two and at least limit. */
@@ -26,7 +30,7 @@ static inline void hf_return_stack_init(struct hf_return_stack *s, uint64_t *add
 
 static inline void hf_return_stack_clear(struct hf_return_stack *s)
 {
-	s->depth = s->top = 0;
+	s->depth = s->top = s->bytes = 0;
 }
 
 /* The place of the newest entry; there is one. */
@@ -40,6 +44,10 @@ static inline uint64_t hf_return_stack_top(const struct hf_return_stack *s)
 	return s->address[hf_return_stack_newest(s)];
 }
 
+/* With bytes_max: before an address comes onto it, or after the newest is dropped from it. */
+void hf_return_stack_weigh_push(struct hf_return_stack *s, uint64_t address);
+void hf_return_stack_weigh_drop(struct hf_return_stack *s);
+
 static inline void hf_return_stack_push(struct hf_return_stack *s, uint64_t address)
 {
 	const uint32_t newest = hf_return_stack_newest(s), place = s->top & s->mask;
@@ -50,6 +58,8 @@ static inline void hf_return_stack_push(struct hf_return_stack *s, uint64_t addr
 		s->repeat[newest]++;
 		return;
 	}
+	if (s->bytes_max)
+		hf_return_stack_weigh_push(s, address);
 	if (s->address)
 		s->address[place] = address;
 	if (s->repeat)
@@ -69,6 +79,8 @@ static inline void hf_return_stack_drop(struct hf_return_stack *s)
 	}
 	s->depth--;
 	s->top--;
+	if (s->bytes_max)
+		hf_return_stack_weigh_drop(s);
 }
 
 /* The newest address, which is dropped; false if there is none. */

@@ -2,12 +2,15 @@
 /* All captures of an archive: opening and closing what they share, and what is told of all of them. */
 #include "fs/capture/captures.h"
 #include "codecs/isa/disasm.h"
+#include "fs/archive/probe.h"
+#include "fs/base/simulator_log.h"
 #include "fs/capture/info.h"
 #include "fs/capture/spooler.h"
 #include "index/spool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int read_params(struct hf_captures *all, const char *given)
@@ -17,6 +20,11 @@ static int read_params(struct hf_captures *all, const char *given)
 	char *params, why[256];
 	int err = hf_params_read(all->archive, given, &params, read, why, sizeof why);
 
+	if (err && err != HF_ERR_NOMEM) {
+		all->params_wrong = strdup(why);
+		hf_common_log(all->common, 4, "%s; the archive is shown without " HF_PARAMS_FILE, why);
+		err = all->params_wrong ? hf_params_read(NULL, given, &params, read, why, sizeof why) : HF_ERR_NOMEM;
+	}
 	if (err) {
 		hf_common_log(all->common, 3, "view parameters: %s", why);
 		return err;
@@ -120,6 +128,7 @@ void hf_captures_close(struct hf_captures *all)
 	hf_table_fini(all);
 	hf_plain_fini(all);
 	pthread_mutex_destroy(&all->params_access.lock);
+	free(all->params_wrong);
 	hf_views_fini(&all->views);
 	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm; i++)
 		hf_disasm_free(all->spare_disasm[i]);
@@ -145,6 +154,7 @@ void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *re
 {
 	*ret_stats = (struct hf_captures_stats){
 		.searching = hf_jobs_searching(all),
+		.params_wrong = all->params_wrong,
 		.index_path = all->index_dir.path,
 		.recalled = all->memory.recalled,
 		.probed = all->memory.probed,
@@ -178,12 +188,30 @@ bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size,
 	return hf_index_dir_text(&all->index_dir, text, size);
 }
 
+/* "Spike commit log", of a file that is no capture; NULL: nobody knows what it is. */
+static const char *log_name(const struct hf_captures *all, const char *path)
+{
+	char *head = malloc(HF_SIMULATOR_LOG_HEAD + 1);
+	const char *name = NULL;
+	size_t n;
+
+	if (head && !hf_probe_head(all->archive, path, (uint8_t *)head, HF_SIMULATOR_LOG_HEAD, &n)) {
+		head[n] = '\0';
+		name = hf_simulator_log_name(head);
+	}
+	free(head);
+	return name;
+}
+
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size)
 {
 	struct hf_capture *capture = hf_capture_known(all, path);
+	const char *log = capture ? NULL : log_name(all, path);
 	struct hf_diag diag;
 
-	return capture && hf_capture_failure(capture, &diag, text, size);
+	if (log)
+		snprintf(text, size, "%s: not read yet", log);
+	return log || (capture && hf_capture_failure(capture, &diag, text, size));
 }
 
 bool hf_captures_refusal(struct hf_captures *all, const char *path, const char *view, char *text, size_t size)

@@ -62,7 +62,7 @@ static int add_range(struct coverage *c, const struct hf_line *at)
 {
 	struct range *last = c->ranges ? &c->range[c->ranges - 1] : NULL;
 	uint32_t file;
-	int err = hf_sources_number(&c->sources, at->file, at->file_size, &file);
+	int err = hf_sources_number(&c->sources, at->path, at->path_size, &file);
 
 	if (err || file >= c->wanted_count || !c->wanted[file])
 		return err;
@@ -100,7 +100,7 @@ static int add_lines(void *ctx, struct hf_lines *lines)
 static int find_ranges(struct coverage *c)
 {
 	const struct hf_profile_source *source = c->of->source;
-	int err = hf_sources_init(&c->sources, c->of);
+	int err = hf_sources_init(&c->sources, c->of, true);
 
 	if (err)
 		return err;
@@ -137,7 +137,7 @@ static uint64_t count_entries(const struct hf_profiled *of, const struct hf_symb
 
 	for (size_t i = hf_profile_row_at(of, symbol->start); i < counts->n && counts->row[i].pc < symbol->end; i++) {
 		const struct hf_count *row = &counts->row[i];
-		const uint8_t flow = hf_profile_flow(row);
+		const uint8_t flow = hf_profile_flow(row, of->extensions);
 
 		if ((flow == HF_FLOW_BRANCH || flow == HF_FLOW_JUMP) && hf_profile_target(row, &target) &&
 		    target == symbol->start)
@@ -246,7 +246,7 @@ static int find_branches(struct coverage *c)
 	for (size_t i = 0; i < counts->n && !err; i++) {
 		const struct hf_source_place *place = &c->sources.row[i];
 
-		if (!place->file || hf_profile_flow(&counts->row[i]) != HF_FLOW_BRANCH)
+		if (!place->file || hf_profile_flow(&counts->row[i], c->of->extensions) != HF_FLOW_BRANCH)
 			continue;
 		err = hf_array_room(&c->branch, c->branches, &c->branches_room, sizeof *c->branch);
 		if (!err)

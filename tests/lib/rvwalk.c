@@ -209,6 +209,9 @@ static void trap(struct walker *w, bool interrupt, uint64_t cause)
 	struct hf_event ev = {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0),
 			      .trap = {.cause = cause}};
 
+	/* the causes of ecall and ebreak are theirs alone */
+	if (!interrupt && attempt.insn.flow != HF_FLOW_TRAP_CALL && (cause == 3 || (cause >= 8 && cause <= 11)))
+		ev.trap.cause = 13;
 	ev.trap.value = !interrupt && hf_rvwalk_random(walk, 2) ? hf_rvwalk_random(walk, 1u << 31) : 0;
 	hf_rvtrace_add(w->trace, attempt);
 	hf_rvtrace_add(w->trace, ev);

@@ -230,6 +230,10 @@ static void test_leads(void)
 	doubted(PLUS EL1 "INSTR iword=36000040 pc=1000 is_branch=1 ea_valid=1 ea=100c\n", HF_ERR_ASTF_LEADS, 0x100c);
 	doubted(PLUS EL1 "INSTR iword=14000002 pc=1000\n" NOP(1004), HF_ERR_ASTF_LEADS, 0x1004);
 	doubted(PLUS EL1 NOP(1002), HF_ERR_ASTF_ODD, 0);
+	/* With enough behind it for several records at once. */
+	doubted(PLUS EL1 NOP(1000) NOP(1004) "INSTR iword=14000002 pc=1008\n" NOP(100c) NOP(1010) NOP(1014)
+			NOP(1018) NOP(101c) NOP(1020) NOP(1024) NOP(1028) NOP(102c) NOP(1030) NOP(1034) NOP(1038),
+		HF_ERR_ASTF_LEADS, 0x100c);
 }
 
 static void test_reserved(void)

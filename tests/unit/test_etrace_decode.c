@@ -490,6 +490,31 @@ static void test_traps(void)
 	expect("mret, and an ecall that retires", &m, "34>38 ret 38 trap11>40 40");
 }
 
+/* An ecall or ebreak that was shown is what trapped, by its cause, also where such instructions do not retire. */
+static void test_own_calls(void)
+{
+	static const struct {
+		uint8_t at, cause;
+		bool interrupt;
+		const char *want;
+	} rows[] = {
+		{0x38, 11, false, "38 trap11>40 40"}, {0x38, 8, false, "38 trap8>40 40"},
+		{0x48, 3, false, "48 trap3>40 40"},   {0x38, 2, false, "38 a3c trap2>40 40"},
+		{0x48, 11, false, "48 a4c trap11>40 40"}, {0x38, 11, true, "38 irq11>40 40"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct made m;
+
+		make(&m, "2.0", NULL, NULL);
+		sync(&m, rows[i].at, 0);
+		put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 1, .branch = true, .privilege = 3, .thaddr = true,
+						  .ecause = rows[i].cause, .interrupt = rows[i].interrupt,
+						  .has_address = true, .address = (BASE + 0x40) >> 1});
+		expect("a call that was shown", &m, rows[i].want);
+	}
+}
+
 /* A trap whose handler was not traced: tracing ended, and goes on elsewhere. */
 static void test_trap_ended(void)
 {
@@ -780,6 +805,7 @@ int main(void)
 	test_prediction();
 	test_lacking();
 	test_traps();
+	test_own_calls();
 	test_trap_ended();
 	test_trap_values();
 	test_contexts();

@@ -138,6 +138,16 @@ static const struct golden goldens[] = {
 	{"# context hw=1 pid=2 tid=3 asid=4 vmid=5 mode=VS vlen=256 isa=RV64\n# context pid=9\n",
 	 {{.kind = HF_EVENT_CONTEXT, .size = 0xff, .context = {1, 2, 3, 4, 5, 32, HF_MODE_VS, HF_ISA_RV64}},
 	  {.kind = HF_EVENT_CONTEXT, .fields = HF_CONTEXT_PID, .context = {.pid = 9, .tid = 8}}}},
+	/* an id that ends is told where one was known, and once */
+	{"# context pid=9 tid=8 non-secure\n# context tid=7 pid=? non-secure\n# context tid=? secure\n"
+	 "# context non-secure\n",
+	 {{.kind = HF_EVENT_CONTEXT, .fields = HF_CONTEXT_PID | HF_CONTEXT_TID | HF_CONTEXT_STATE,
+	   .context = {.pid = 9, .tid = 8}},
+	  {.kind = HF_EVENT_CONTEXT, .state = HF_STATE_NO_PID, .fields = HF_CONTEXT_TID | HF_CONTEXT_STATE,
+	   .context = {.tid = 7}},
+	  {.kind = HF_EVENT_CONTEXT, .state = HF_STATE_NO_PID | HF_STATE_NO_TID | HF_STATE_SECURE,
+	   .fields = HF_CONTEXT_STATE},
+	  {.kind = HF_EVENT_CONTEXT, .state = HF_STATE_NO_PID | HF_STATE_NO_TID, .fields = HF_CONTEXT_STATE}}},
 	{"# time 18446744073709551615\n# time 12 back=3\n# cycles 5\n# marker type=1 number=2 value=ff\n",
 	 {{.kind = HF_EVENT_TIMESTAMP, .time.value = UINT64_MAX},
 	  {.kind = HF_EVENT_TIMESTAMP, .flags = HF_EVF_BACK, .time = {12, 3, 0}},

@@ -357,6 +357,137 @@ static void test_no_sync(void)
 	}
 }
 
+static void add_own(struct script *s, uint64_t pid)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_OWNERSHIP, .value = 2 | 1 << 2 | pid << 5});
+}
+
+static void add_full(struct script *s, uint8_t rcode, uint64_t icnt, uint32_t hist)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_RESOURCE_FULL, .rcode = rcode, .icnt = icnt, .hist = hist});
+}
+
+/* The stream has that many instructions, and these contexts behind so many of them: "5@0 7@3 ". */
+static void end_contexts(struct script *s, size_t insns, const char *want)
+{
+	struct hf_ntt_events events = hf_ntt_decode(&s->t, s->bytes, s->n, 0, 0);
+	char text[256] = "";
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < events.n; i++) {
+		at += events.ev[i].kind == HF_EVENT_INSN;
+		if (events.ev[i].kind == HF_EVENT_CONTEXT)
+			n += (size_t)sprintf(text + n, "%u@%zu ", events.ev[i].context.pid, at);
+	}
+	CHECK_STR(text, want);
+	CHECK_EQ(events.losses, 0);
+	CHECK_EQ(events.insns, insns);
+	hf_ntt_check_cuts(&s->t, s->bytes, s->n, 0);
+	hf_ntt_events_free(&events);
+	hf_ntt_fini(&s->t);
+}
+
+/* What ResourceFull counted before an Ownership ran in the context before (7.1). */
+static void test_contexts(void)
+{
+	struct script s;
+
+	for (unsigned counted = 0; counted <= 8; counted++) {
+		char want[32];
+
+		begin(&s);
+		add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+		add_own(&s, 5);
+		add_full(&s, HF_NTRACE_RCODE_ICNT, counted, 0);
+		add_own(&s, 7);
+		add_stop(&s, 0, 8 - counted);
+		snprintf(want, sizeof want, "5@0 7@%u ", counted);
+		end_contexts(&s, 8, want);
+	}
+	/* at the end of a block and further on, twice counted; a synchronising message */
+	begin(&s);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 4, 0);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 6, 0);
+	add_own(&s, 7);
+	add_sync(&s, HF_NTRACE_SYNC_PERIODIC, 2, BASE + 24);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 1, 0);
+	add_own(&s, 8);
+	add_stop(&s, 0, 2);
+	end_contexts(&s, 14, "7@9 8@12 ");
+	/* a history is walked by blocks */
+	begin(&s);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 3, 0);
+	add_own(&s, 7);
+	add_full(&s, HF_NTRACE_RCODE_HIST, 0, 2);
+	add_stop(&s, 0, 9);
+	end_contexts(&s, 11, "7@9 ");
+	/* two before the count is executed; one that nothing follows */
+	begin(&s);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 3, 0);
+	add_own(&s, 5);
+	add_own(&s, 7);
+	add_sync(&s, HF_NTRACE_SYNC_PERIODIC, 2, BASE + 10);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 3, 0);
+	add_own(&s, 8);
+	end_contexts(&s, 5, "5@0 7@3 8@5 ");
+}
+
+/* Messages that N-Trace reserves, and no others: what they are is said before anything about the end of the bytes. */
+static void test_no_flow(void)
+{
+	static const struct {
+		const char *hex;
+		size_t n;
+		int code;
+		unsigned count;
+	} cases[] = {
+		{"\x1c\x08\x17\x1c\x08\x17", 6, HF_ERR_NTRACE_ACQUIRED, 2},
+		{"\x1c\x08\x17\x88\x04\x17\x1c\x08", 8, HF_ERR_NTRACE_RESERVED, 2},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hf_ntt_events events;
+		struct script s;
+
+		begin(&s);
+		events = hf_ntt_decode(&s.t, (const uint8_t *)cases[i].hex, cases[i].n, 0, 0);
+		CHECK_EQ(events.n, 1 + i);
+		CHECK_EQ(events.ev[0].kind, HF_EVENT_GAP);
+		CHECK_EQ(events.ev[0].code, -cases[i].code);
+		CHECK_EQ(events.ev[0].loss.detail, cases[i].count);
+		hf_ntt_events_free(&events);
+		hf_ntt_fini(&s.t);
+	}
+}
+
+/* jal to 8; two c.nop; 8: beqz a0 to the ret, jal to 8, ret: a call and 39 more in it, and returns that nobody reports. */
+static void test_deep(const char *params, bool whole)
+{
+	static const uint8_t recursion[] = {
+		0xef, 0x00, 0x80, 0x00, 0x01, 0x00, 0x01, 0x00, 0x63, 0x04,
+		0x05, 0x00, 0xef, 0xf0, 0xdf, 0xff, 0x82, 0x80,
+	};
+	const size_t calls = 40, insns = 1 + 2 * (calls - 1) + 1 + calls + 1;
+	struct script s = {.params.xlen = 64};
+	struct hf_ntt_events events;
+
+	hf_ntt_init(&s.t, params);
+	hf_ntt_add_code(&s.t, BASE, recursion, sizeof recursion);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_HIST, 0, UINT32_C(1) << 31);
+	add(&s, (struct hf_ntrace_message){.tcode = HF_NTRACE_CORRELATION, .cdf = 1, .icnt = 2 + 4 * (calls - 1) + 2 + calls + 1,
+					   .hist = 1 << (calls - 31) | 1});
+	events = hf_ntt_decode(&s.t, s.bytes, s.n, 0, 0);
+	CHECK_EQ(events.losses == 0, whole);
+	CHECK(whole == (events.insns == insns));
+	hf_ntt_check_cuts(&s.t, s.bytes, s.n, 0);
+	hf_ntt_events_free(&events);
+	hf_ntt_fini(&s.t);
+}
+
 int main(void)
 {
 	test_reserved();
@@ -368,5 +499,11 @@ int main(void)
 	test_unsure();
 	test_xlen();
 	test_no_sync();
+	test_contexts();
+	test_no_flow();
+	test_deep("xlen=64,implicit_return=1", false);
+	test_deep("xlen=64,implicit_return_depth=8", false);
+	test_deep("xlen=64,implicit_return_depth=40", true);
+	test_deep("xlen=64,implicit_return_depth=2048", true);
 	return 0;
 }

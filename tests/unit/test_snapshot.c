@@ -153,7 +153,7 @@ static void test_missing(void)
 	must_warn("ETE_0.ini", 0, "no register tells the trace id");
 	must_warn("ETE_0.ini", 0, "no core is named");
 	must_warn("trace.ini", 4, "no source is named for buffer b1: it is left out");
-	must_warn("trace.ini", 7, "buffer b2 has no file or an unknown format 'odd'");
+	must_warn("trace.ini", 8, "format 'odd' is none of source_data, coresight, dstream_coresight: buffer b2 cannot be read: it is left out");
 	must_warn("trace.ini", 2, "buffer b3 has no file");
 	must_warn("trace.ini", 11, "buffer b4 has no file");
 	CHECK_EQ(setup->part_count, 1);
@@ -198,6 +198,8 @@ static void test_wrong(void)
 	must_fail("@snapshot.ini\n[trace]\nmetadata=none\n", "snapshot.ini", 2, "'none' is not there");
 	must_fail("@snapshot.ini\n[trace]\nmetadata=/etc/passwd\n", "snapshot.ini", 2, "is no name of a file");
 	must_fail("@snapshot.ini\n[trace]\nmetadata=t\n@t\n", "t", 0, "names no trace buffer");
+	must_fail("@snapshot.ini\n[trace]\nmetadata=t\n@t\n[trace_buffers]\nbuffers=b\n[b]\nfile=f\nformat=odd\n", "t", 5,
+		  "format 'odd' is none of source_data, coresight, dstream_coresight");
 	must_fail("@snapshot.ini\n[trace]\nmetadata=t\n@t\n[trace_buffers]\nbuffers=,,\n", "t", 2, "names no trace buffer");
 	must_fail("@snapshot.ini\n[device_list]\na=cpu_0.ini\n[trace]\nmetadata=t\n" CPU
 		  "@t\n[trace_buffers]\nbuffers=b\n[b]\nfile=x\nformat=source_data\n@x\nx\n", "snapshot.ini", 0,

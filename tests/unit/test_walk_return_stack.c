@@ -2,6 +2,7 @@
 /* The return stack: what is kept, in which order it comes back, and that it is saved and loaded as it is. */
 #include "codecs/walk/return_stack.h"
 #include "tests/lib/check.h"
+#include "tests/lib/walk.h"
 
 #define SIZE 16
 
@@ -97,6 +98,44 @@ static void test_counts(void)
 	CHECK_EQ(s.depth, (1u << 16) - 1);
 }
 
+/* As many as fit some bytes of a state: the same ones whether it was saved and loaded in between or not. */
+static void test_bytes(void)
+{
+	struct hf_return_stack s = make(0, SIZE), loaded = make(1, SIZE);
+	uint64_t seed = 9, dropped = 0;
+
+	s.bytes_max = loaded.bytes_max = 24;
+	for (unsigned i = 0; i < 20000; i++) {
+		uint8_t blob[64];
+		struct hf_fields f = hf_fields_save(blob, sizeof blob);
+		uint64_t r = hf_rand_next(&seed), a = 0, b = 0;
+
+		hf_return_stack_visit(&s, &f);
+		CHECK_EQ(f.err, 0);
+		CHECK(f.to - blob <= 1 + 10 + 24);
+		if (r % 7 == 0) {
+			f = hf_fields_load(blob, (size_t)(f.to - blob));
+			hf_return_stack_visit(&loaded, &f);
+			CHECK_EQ(hf_fields_end(&f), 0);
+		}
+		if (r >> 8 & 1) {
+			const uint64_t address = r >> 63 ? r : 0x80000000 + (r >> 16 & 0xfff);
+			const uint32_t depth = s.depth;
+
+			hf_return_stack_push(&s, address);
+			hf_return_stack_push(&loaded, address);
+			dropped += s.depth <= depth && depth < SIZE;
+		} else {
+			CHECK_EQ(hf_return_stack_pop(&s, &a), hf_return_stack_pop(&loaded, &b));
+			CHECK_EQ(a, b);
+		}
+		CHECK_EQ(s.depth, loaded.depth);
+		CHECK_EQ(s.bytes, loaded.bytes);
+		CHECK(s.bytes <= 24 && (s.depth > 1 || s.bytes == 0));
+	}
+	CHECK(dropped > 100);
+}
+
 static void check_same(const struct hf_return_stack *a, const struct hf_return_stack *b)
 {
 	CHECK_EQ(a->depth, b->depth);
@@ -149,5 +188,6 @@ int main(void)
 	test_repeats();
 	test_counts();
 	test_saved();
+	test_bytes();
 	return 0;
 }

@@ -52,13 +52,16 @@ static const struct stream streams[] = {
 	 " srcbits word_bytes "},
 	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000",
 	 "ntrace.sequential_jump=1,ntrace.all_jumps=1", " sequential_jump all_jumps "},
-	{"ete", "astf/a64-sys.astf", "a64-sys@astf", "0-30000", "", " TRCCONFIGR.RS TRCIDR2.CIDSIZE TRCIDR8 "},
+	{"ete", "astf/a64-sys.astf", "a64-sys@astf", "0-30000", "", " TRCCONFIGR.RS TRCIDR2.CIDSIZE "},
 	{"etrace", "etrace/corner/safe_all_rs16", NULL, "", "",
 	 " privilege_width nocontext context_width iaddress_lsb iaddress_width ecause_width f0s_width "
 	 "return_stack_size "
 	 "cache_size support_options link_registers resync_disabled framing "},
 	{"etrace", "etrace/corner/strict_basic", NULL, "", "", " privilege_width context_width ecause_width version "},
 	{"etrace", "etrace/corner/c111_full_rs16", NULL, "", "", " iaddress_width sijump "},
+	/* for test_other_build */
+	{"etrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "etrace.sync_instructions=500", ""},
+	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.sync_instructions=500", ""},
 };
 
 #define STREAMS (sizeof streams / sizeof *streams)
@@ -79,7 +82,7 @@ static const struct {
 	 "an address or a word of 64 bits: there is no list of values to try"},
 	{"etrace", " zcmp zcmt text ", "the ELF, or the characters of the file, say it; what is written is for those that do not"},
 	{"ntrace", " xlen ", "refused where it contradicts the ELF"},
-	{"ntrace", " implicit_return_depth ", "decoding needs no more than whether it is 0, which implicit_return says too"},
+	{"ntrace", " implicit_return_depth ", "whether it is 0 implicit_return says too; above 32 it is of units that our encoder is none of"},
 	{"ntrace", " trace_id ", "the encoder writes no frames"},
 	{"ntrace", " jvt wrap_offset ", "an address or an offset: there is no list of values to try"},
 	{"ntrace", " zcmp zcmt text ", "the ELF, or the characters of the file, say it; what is written is for those that do not"},
@@ -87,6 +90,7 @@ static const struct {
 	 "the encoder writes no cycle counts, transactions, markers, VMIDs, or WFI as a P0 instruction"},
 	{"ete", " framing TRCTRACEIDR TRCAUTHSTATUS failed_transactions ",
 	 "not of the trace: how the snapshot is stored, an id in frames, what is to be shown"},
+	{"ete", " TRCIDR8 ", "what is too much looks as a trace that ends before its elements are committed"},
 	{"ete", " TRCIDR1.TRCARCHMAJ TRCDEVARCH type ",
 	 "an ETMv4 differs in packets that this stream does not have, or the source is refused"},
 };
@@ -407,6 +411,171 @@ static void test_named(void)
 	CHECK_EQ(bad, 0);
 }
 
+/* ---- what is no sign of a wrong value ---- */
+
+/* The directory of the first hart below views, malloc'ed. */
+static char *first_hart(const char *views)
+{
+	char *names = hf_fst_list(&t, views), *at = strstr(names, "hart"), *ret;
+
+	CHECK(at);
+	CHECK(asprintf(&ret, "%s/%.*s", views, (int)strcspn(at, "\n"), at) > 0);
+	free(names);
+	return ret;
+}
+
+static void index_now(const char *capture)
+{
+	struct hf_diag diag;
+
+	hf_fs_index(t.fs, capture, NULL, NULL, &diag);
+}
+
+/* The description fits: damage, and what the trace unit says itself that it lost, are no reason to doubt it. */
+static void check_no_cause(const char *views, const char *want)
+{
+	char path[2 * TEXT], *errors;
+
+	snprintf(path, sizeof path, "%s/errors.txt", views);
+	errors = hf_fst_text(&t, path);
+	if (strstr(errors, "likely cause") || !strstr(errors, want))
+		fprintf(stderr, "%s: %.300s\n", views, errors);
+	CHECK(!strstr(errors, "likely cause") && strstr(errors, want));
+	free(errors);
+}
+
+static void write_files(const struct files *f, const char *dir)
+{
+	char path[TEXT];
+
+	for (size_t k = 0; k < f->count; k++) {
+		snprintf(path, sizeof path, "%s/%s", dir, f->name[k]);
+		hf_fst_write(&t, path, f->bytes[k].p, f->bytes[k].n);
+	}
+}
+
+static struct files read_view(const char *hart, const char *format)
+{
+	const char *const *names = strcmp(format, "ete") == 0 ? of_snapshot : of_capture;
+	struct files f = {.count = 0};
+	char path[2 * TEXT];
+
+	for (; names[f.count]; f.count++) {
+		snprintf(path, sizeof path, "%s/%s/%s", hart, format, names[f.count]);
+		snprintf(f.name[f.count], sizeof f.name[0], "%s", names[f.count]);
+		CHECK_COMES(hf_fst_exists(&t, path));
+		f.bytes[f.count] = hf_fst_read(&t, path, 65536);
+	}
+	return f;
+}
+
+/* Our views of a damaged capture of each format, mounted again: they have its gaps as the unit says them. */
+static void test_losses(void)
+{
+	static const struct {
+		size_t stream;
+		const char *format, *said;
+	} views[] = {
+		{0, "etrace", "the trace unit lost packets"},
+		{0, "ntrace", "the trace encoder lost messages"},
+		{8, "etrace", "the trace unit lost packets"},
+		{8, "ntrace", "the trace encoder lost messages"},
+		{11, "ete", ""},
+	};
+	const struct hf_fs_options options = {.threads = 2, .index_threads = 2};
+
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+		const struct stream *s = &streams[views[i].stream];
+		struct files damaged = made[views[i].stream], view;
+		char *hart, dir[TEXT];
+		struct hf_walk_bytes trace = {0};
+
+		hf_bytes_add(&trace, damaged.bytes[1].p, damaged.bytes[1].n);
+		memset((uint8_t *)trace.p + trace.n / 3, 0x55, 40);
+		damaged.bytes[1] = trace;
+		snprintf(dir, sizeof dir, "bad@%s", s->format);
+		hf_fst_begin(&t);
+		write_files(&damaged, "bad");
+		hf_fst_open(&t, &options);
+		index_now("bad");
+		hart = first_hart(dir);
+		check_no_cause(dir, "offset");
+		view = read_view(hart, views[i].format);
+		hf_fst_close(&t);
+		hf_fst_end(&t);
+		hf_fst_begin(&t);
+		write_files(&view, "view");
+		hf_fst_open(&t, &options);
+		index_now("view");
+		snprintf(dir, sizeof dir, "view@%s", views[i].format);
+		check_no_cause(dir, views[i].said);
+		hf_fst_close(&t);
+		hf_fst_end(&t);
+		for (size_t k = 0; k < view.count; k++)
+			hf_bytes_free(&view.bytes[k]);
+		hf_bytes_free(&trace);
+		free(hart);
+	}
+}
+
+/* Another build of the program, with its code somewhat further on: no value is to blame. */
+static void test_other_build(void)
+{
+	static const size_t of[] = {15, 16};
+	const struct hf_fs_options options = {.threads = 2, .index_threads = 2};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct files f = made[of[i]];
+		struct hf_walk_bytes elf = {0};
+		char path[TEXT], *errors;
+
+		CHECK_STR(f.name[2], "program.elf");
+		hf_bytes_add(&elf, f.bytes[2].p, f.bytes[2].n);
+		memmove((uint8_t *)elf.p + 1024 + 0x120, f.bytes[2].p + 1024, elf.n - 1024 - 0x120);
+		f.bytes[2] = elf;
+		hf_fst_begin(&t);
+		write_files(&f, "other");
+		hf_fst_open(&t, &options);
+		index_now("other");
+		snprintf(path, sizeof path, "other@%s/errors.txt", streams[of[i]].format);
+		errors = hf_fst_text(&t, path);
+		if (!strstr(errors, "likely cause: the program: "))
+			fprintf(stderr, "%.300s\n", errors);
+		CHECK(strstr(errors, "likely cause: the program: "));
+		hf_fst_close(&t);
+		hf_fst_end(&t);
+		free(errors);
+		hf_bytes_free(&elf);
+	}
+}
+
+/* The words of a snapshot, which says the framing in another file. */
+static void test_snapshot(void)
+{
+	const struct hf_fs_options options = {.threads = 2, .index_threads = 2};
+	char *text = strndup((const char *)made[11].bytes[4].p, made[11].bytes[4].n), *errors, *wrong;
+	struct files f = made[11];
+
+	CHECK_STR(f.name[4], "trace.ini");
+	wrong = set(text, "[buffer", "format", "coresight");
+	f.bytes[4] = (struct hf_walk_bytes){0};
+	hf_bytes_add(&f.bytes[4], wrong, strlen(wrong));
+	hf_fst_begin(&t);
+	write_files(&f, "s");
+	hf_fst_open(&t, &options);
+	index_now("s");
+	errors = hf_fst_text(&t, "s@ete/errors.txt");
+	if (!strstr(errors, "likely cause: format = source_data fits in trace.ini (coresight is written)"))
+		fprintf(stderr, "%.300s\n", errors);
+	CHECK(strstr(errors, "likely cause: format = source_data fits in trace.ini (coresight is written)"));
+	hf_fst_close(&t);
+	hf_fst_end(&t);
+	free(errors);
+	free(wrong);
+	free(text);
+	hf_bytes_free(&f.bytes[4]);
+}
+
 /* No key of a format is forgotten, and none is here that there is not. */
 static void test_complete(void)
 {
@@ -464,6 +633,9 @@ int main(void)
 	test_complete();
 	test_ranges();
 	test_named();
+	test_losses();
+	test_other_build();
+	test_snapshot();
 	free(wrongs);
 	for (size_t i = 0; i < STREAMS; i++)
 		for (size_t k = 0; k < made[i].count; k++)
