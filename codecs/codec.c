@@ -4,6 +4,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
+#include "codecs/source/errors.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -76,44 +77,61 @@ const uint32_t *hf_dec_harts(const struct hf_dec *dec, size_t *ret_n)
 	return &dec->hart;
 }
 
-/* No state of a codec begins so, but with a version below 0x80. */
-static const uint8_t cut_mark[4] = {0xff, 'c', 'u', 't'};
+/* What stands before a state that says more than a codec's own, with two numbers. None of these begins so, but with a
+ * version below 0x80. */
+enum { TAG = 4 };
+static const uint8_t cut_tag[TAG] = {0xff, 'c', 'u', 't'}, doubt_tag[TAG] = {0xff, 'd', 'b', 't'};
+static_assert(TAG + 16 == HF_MARK_SIZE, "a tag and two numbers");
 
-static struct hf_event cut_gap(uint64_t offset, uint64_t events)
+static bool has_tag(const uint8_t *blob, size_t size, const uint8_t *tag)
 {
-	return (struct hf_event){.kind = HF_EVENT_GAP,
-				 .code = -HF_ERR_EXPANSION,
-				 .loss = {.offset = offset, .detail = events}};
+	return size >= HF_MARK_SIZE && !memcmp(blob, tag, TAG);
+}
+
+bool hf_dec_is_marked(const uint8_t *blob, size_t size)
+{
+	return has_tag(blob, size, cut_tag) || has_tag(blob, size, doubt_tag);
+}
+
+static void put_mark(uint8_t *blob, const uint8_t *tag, const struct hf_event *ev)
+{
+	memcpy(blob, tag, TAG);
+	hf_put64(blob + TAG, ev->loss.offset);
+	hf_put64(blob + TAG + 8, ev->loss.detail);
+}
+
+static struct hf_event event_of(const uint8_t *blob)
+{
+	const bool cut = has_tag(blob, HF_MARK_SIZE, cut_tag);
+
+	return (struct hf_event){.kind = cut ? HF_EVENT_GAP : HF_EVENT_DOUBT,
+				 .code = cut ? -HF_ERR_EXPANSION : -HF_ERR_BOX_DOUBT,
+				 .loss = {.offset = hf_get64(blob + TAG), .detail = hf_get64(blob + TAG + 8)}};
 }
 
 void hf_dec_cut(struct hf_dec *dec, uint64_t offset, uint64_t events, uint8_t *blob, struct hf_event *ret_gap)
 {
-	static_assert(sizeof cut_mark + 16 == HF_CUT_SIZE, "a mark and two numbers");
-	memcpy(blob, cut_mark, sizeof cut_mark);
-	hf_put64(blob + 4, offset);
-	hf_put64(blob + 12, events);
+	put_mark(blob, cut_tag, &(struct hf_event){.loss = {.offset = offset, .detail = events}});
 	dec->cut = true;
-	dec->last.kind = HF_EVENT_NONE;
-	*ret_gap = cut_gap(offset, events);
+	dec->first.kind = HF_EVENT_NONE;
+	*ret_gap = event_of(blob);
 }
 
-/* HF_NOTE_END if it is not the blob of a cut. */
-static int load_cut(struct hf_dec *dec, const uint8_t *blob, size_t size)
+size_t hf_dec_doubt(struct hf_dec *dec, uint64_t offset, uint64_t bytes, uint8_t *blob, size_t size)
 {
-	dec->cut = size == HF_CUT_SIZE && !memcmp(blob, cut_mark, sizeof cut_mark);
-	if (!dec->cut)
-		return HF_NOTE_END;
-	dec->last = cut_gap(hf_get64(blob + 4), hf_get64(blob + 12));
-	return 0;
+	memmove(blob + HF_MARK_SIZE, blob, size);
+	put_mark(blob, doubt_tag, &(struct hf_event){.loss = {.offset = offset, .detail = bytes}});
+	dec->first = event_of(blob);
+	return HF_MARK_SIZE + size;
 }
 
-static int next_of_cut(struct hf_dec *dec, struct hf_event *ev, size_t *ret_n)
+static int next_event(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
 {
-	if (dec->last.kind == HF_EVENT_NONE)
-		return HF_NOTE_END;
-	*ev = dec->last;
+	if (dec->first.kind == HF_EVENT_NONE)
+		return dec->cut ? (int)HF_NOTE_END : dec->ops->next(dec, ev, max, ret_n);
+	*ev = dec->first;
 	*ret_n = 1;
-	dec->last.kind = HF_EVENT_NONE;
+	dec->first.kind = HF_EVENT_NONE;
 	return 0;
 }
 
@@ -123,7 +141,7 @@ int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 	if (hf_stop_wanted(dec->stop))
 		return dec->err = HF_ERR_CANCELLED;
 	if (!dec->err) {
-		dec->err = dec->cut ? next_of_cut(dec, ev, ret_n) : dec->ops->next(dec, ev, max, ret_n);
+		dec->err = next_event(dec, ev, max, ret_n);
 		if (!dec->err && *ret_n == 0)
 			dec->err = HF_ERR_BUG;
 	}
@@ -155,13 +173,10 @@ static int load_state(struct hf_dec *dec, const uint8_t *blob, size_t size)
 	return hf_fields_end(&f);
 }
 
-int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard)
+static int discard_events(struct hf_dec *dec, uint64_t discard)
 {
 	struct hf_event ev[64];
 
-	dec->err = load_cut(dec, blob, size);
-	if (dec->err)
-		dec->err = load_state(dec, blob, size);
 	while (!dec->err && discard) {
 		size_t n;
 		int err = hf_dec_next(dec, ev, discard < 64 ? (size_t)discard : 64, &n);
@@ -174,6 +189,22 @@ int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t d
 		discard -= n;
 	}
 	return dec->err;
+}
+
+int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard)
+{
+	const bool doubt = has_tag(blob, size, doubt_tag);
+	const size_t before = doubt ? HF_MARK_SIZE : 0;
+	int err = 0;
+
+	dec->first.kind = HF_EVENT_NONE;
+	dec->cut = size == HF_MARK_SIZE && has_tag(blob, size, cut_tag);
+	dec->err = dec->cut ? 0 : load_state(dec, blob + before, size - before);
+	if (!dec->cut)
+		err = discard_events(dec, discard);
+	if (!err && (dec->cut || doubt))
+		dec->first = event_of(blob);
+	return err;
 }
 
 size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint64_t ordinal, struct hf_event *ret_ev)

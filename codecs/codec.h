@@ -47,6 +47,7 @@ struct hf_stream_info {
 	uint8_t isa;           /* enum hf_isa at the start */
 	uint8_t flags;         /* enum hf_stream_flags */
 	uint32_t vlen;         /* vector register bits, 0 if none */
+	uint32_t extensions;   /* those of codecs/isa/riscv.h that share opcodes, as the stream itself says: HF_RISCV_ZCMP, .. */
 	uint32_t first_hart;   /* source id of the first hart */
 	const char *version;   /* "1.6" */
 	const char *json;      /* more members for info.json: "\"generator\":\"Spike\",..." ; no braces; may be "" */
@@ -80,8 +81,8 @@ struct hf_dec {
 	int err;                        /* sticky; kept by hf_dec_next */
 	struct hf_diag diag;            /* of err */
 	const struct hf_stop *stop;     /* the source's: looked at by hf_dec_next, as often as it is called */
-	bool cut;                       /* nothing follows, whatever the source has, */
-	struct hf_event last;           /*   but this, if it has a kind */
+	struct hf_event first;          /* comes before all else, if it has a kind, */
+	bool cut;                       /*   and nothing follows, whatever the source has */
 	struct hf_agreed agreed;        /* since it was made; no state has it */
 };
 
@@ -291,12 +292,22 @@ size_t hf_dec_save(struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
 /* Loads blob and passes over discard events. */
 int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard);
 /*
+ * Two things are said by who decodes, not by the codec: each is an event, and marks the state before it, so that it comes
+ * again wherever that is loaded. A decoder that comes from the events before must load a marked state, too.
+ */
+#define HF_MARK_SIZE 20
+bool hf_dec_is_marked(const uint8_t *blob, size_t size);
+/*
  * The decoder gives no more events from here on, as if the source ended: it stands for too much. *ret_gap is the event
- * that says so: the caller's to pass on in the place of what would come next, and after HF_CUT_SIZE bytes of blob were
+ * that says so: the caller's to pass on in the place of what would come next, and after HF_MARK_SIZE bytes of blob were
  * loaded the only one that comes. offset: of the stream; events: how many there were.
  */
-#define HF_CUT_SIZE 20
 void hf_dec_cut(struct hf_dec *dec, uint64_t offset, uint64_t events, uint8_t *blob, struct hf_event *ret_gap);
+/*
+ * Of the stream, so many bytes from offset on may be wrong, though they can be decoded (HF_ERR_BOX_DOUBT): the next event
+ * is a doubt. blob[HF_MARK_SIZE + HF_STATE_MAX] has the state here, of size bytes; returns the size of the marked one.
+ */
+size_t hf_dec_doubt(struct hf_dec *dec, uint64_t offset, uint64_t bytes, uint8_t *blob, size_t size);
 /* What an encoder gets before insn, the INSN event that hf_dec_next gave last and alone, if a slice begins with it:
  * ret_ev[HF_BEGIN_EVENTS], of which so many are returned. ordinal is insn's. */
 #define HF_BEGIN_EVENTS 2

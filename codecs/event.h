@@ -38,7 +38,7 @@ enum hf_event_kind {
 	HF_EVENT_TEXT,          /* text: a comment of the producer */
 	HF_EVENT_DISCONTINUITY, /* jump: the flow goes on elsewhere for a reason that the trace does not give */
 	HF_EVENT_GAP,           /* loss: trace lost here */
-	HF_EVENT_DOUBT,         /* loss: what follows, up to the next sync, may be wrong */
+	HF_EVENT_DOUBT,         /* loss: what follows, up to the next sync, may be wrong; both: what is before, see back */
 	HF_EVENT_NOTE,          /* loss: a defect of the source that costs nothing */
 	HF_EVENT_OPAQUE,        /* text: bytes of the source that no view but the source's own can carry */
 	HF_EVENT_DATA,          /* data: continues the head before it until its size is met; all but the last are full */
@@ -295,12 +295,17 @@ struct hf_event {
 		uint16_t clock;    /* TRANSACTION, DEPENDENCY: number of the clock */
 		uint16_t used;     /* DATA: bytes of data.bytes */
 		uint16_t isa;      /* BEGIN: enum hf_isa */
+		uint16_t code;     /* GAP, DOUBT, NOTE: an enum hf_err, negated */
 		uint16_t any;      /* of all kinds: whatever it is; 0 where it has no other name */
 	};
 	union {
 		uint32_t size;     /* bytes that follow as DATA */
 		uint32_t fields;   /* CONTEXT: enum hf_context_field */
-		uint32_t code;     /* GAP, DOUBT, NOTE: an enum hf_err, negated */
+		/*
+		 * GAP, DOUBT: so many retired instructions of the hart before this event may be wrong too: those since
+		 * the source last proved where the flow was. UINT32_MAX: so many or more.
+		 */
+		uint32_t back;
 	};
 	union {
 		struct hf_ev_insn insn;
@@ -329,6 +334,12 @@ static_assert(offsetof(struct hf_event, insn) == 8, "the payload follows the tag
 /* What a GAP, DOUBT or NOTE says is wrong, and where. */
 struct hf_diag;
 void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag);
+
+/* A number of instructions as hf_event.back. */
+static inline uint32_t hf_event_back(uint64_t insns)
+{
+	return insns < UINT32_MAX ? (uint32_t)insns : UINT32_MAX;
+}
 
 static inline bool hf_event_is_instruction(const struct hf_event *ev)
 {

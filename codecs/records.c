@@ -212,8 +212,22 @@ static uint64_t count_records(struct encoder *e, const struct hf_record_ops *ops
 	}
 }
 
+/* Of a doubt, which who decodes puts between the records (hf_dec_doubt): t[HF_RECORDS_LINE]. */
+static size_t put_doubt(const struct hf_event *ev, char *t)
+{
+	struct hf_diag diag;
+	size_t n;
+
+	hf_event_diag(ev, &diag);
+	memcpy(t, "# ", 2);
+	n = 2 + hf_diag_format(&diag, t + 2, HF_RECORDS_LINE - 3);
+	t[n] = '\n';
+	return n + 1;
+}
+
 static uint64_t count(struct encoder *e, const struct hf_event *ev, size_t n)
 {
+	char line[HF_RECORDS_LINE];
 	const struct hf_record_ops *ops = ops_of(e);
 	uint64_t size = 0;
 
@@ -222,6 +236,8 @@ static uint64_t count(struct encoder *e, const struct hf_event *ev, size_t n)
 			size += count_records(e, ops, ev);
 		else if (ev->kind == HF_EVENT_DATA)
 			size += ev->used < PIECE ? ev->used : PIECE;
+		else if (ev->kind == HF_EVENT_DOUBT)
+			size += put_doubt(ev, line);
 	return size;
 }
 
@@ -265,6 +281,9 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 			p = room(sink, p);
 			memcpy(p, ev->data.bytes, PIECE);
 			p += ev->used < PIECE ? ev->used : PIECE;
+		} else if (ev->kind == HF_EVENT_DOUBT) {
+			p = room(sink, p);
+			p += put_doubt(ev, (char *)p);
 		}
 	}
 	sink->p = p;

@@ -1,42 +1,64 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The package in a clean Debian 12: makes it, installs it into a new system (debootstrap, chroot; as root) with what it
-# recommends and two cross compilers, and goes the way of a new user there (tests/mount/test_first_minute.sh).
-#   contrib/clean.sh [DIRECTORY]    where the system is made; it is used again if it is there. Without: a temporary one.
+# README's first commands in a clean Debian 12 (debootstrap, chroot; as root): the demo and the package are made in one
+# new system, from what is committed. The package is installed into another, with what it recommends and two cross
+# compilers, and goes the way of a new user there (tests/mount/test_first_minute.sh).
+#   contrib/clean.sh [DIRECTORY]    where the systems are made; the bare one is used again if it is there. Without: a
+#                                   temporary one.
 # MIRROR: of Debian.
 set -eu
 cd "$(dirname "$0")/.."
 . contrib/packages.sh
-install_packages $BUILD_PACKAGES dpkg-dev debootstrap
 [ "$(id -u)" = 0 ] || { echo "only root can make a system" >&2; exit 1; }
+install_packages debootstrap git
 mirror=${MIRROR:-http://deb.debian.org/debian}
-root=${1:-$(mktemp -d)}
+work=${1:-$(mktemp -d)}
 
-echo "== the package"
-cmake --preset release >/dev/null
-cmake --build --preset release
-(cd build/release && cpack >/dev/null)
-
-echo "== a clean Debian 12 in $root"
-[ -e "$root/etc/debian_version" ] || debootstrap --variant=minbase bookworm "$root" "$mirror" >/dev/null
 leave() {
-	umount "$root/dev" "$root/proc" "$root/sys" 2>/dev/null || true
-	[ -n "${1:-}" ] || rm -rf --one-file-system "$root"
+	umount "$work"/{maker,user}/{dev,proc,sys} 2>/dev/null || true
+	rm -rf --one-file-system "$work"/{maker,user}
+	[ -n "${1:-}" ] || rm -rf --one-file-system "$work"
 }
 trap 'leave "${1:-}"' EXIT
-mount --bind /dev "$root/dev"
-mount -t proc none "$root/proc"
-mount -t sysfs none "$root/sys"
-cp build/release/hartfs_*.deb "$root/tmp/hartfs.deb"
-rm -rf "$root/tmp/tests"
-cp -r tests "$root/tmp/tests"
-cp /etc/resolv.conf "$root/etc/"
-inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
-inside apt-get update -q
-inside apt-get install -y -q --no-install-recommends g++-riscv64-linux-gnu g++-aarch64-linux-gnu llvm-19 python3
+
+# new_system NAME: a copy of the bare one, with devices.
+new_system() {
+	cp -a "$work/bare" "$work/$1"
+	mount --bind /dev "$work/$1/dev"
+	mount -t proc none "$work/$1/proc"
+	mount -t sysfs none "$work/$1/sys"
+}
+# inside NAME COMMAND...
+inside() {
+	local system=$work/$1
+	shift
+	chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+echo "== a bare Debian 12 in $work"
+mkdir -p "$work"
+if [ ! -e "$work/bare/etc/debian_version" ]; then
+	debootstrap --variant=minbase bookworm "$work/bare" "$mirror" >/dev/null
+	cp /etc/resolv.conf "$work/bare/etc/"
+fi
+
+echo "== the demo and the package"
+new_system maker
+mkdir "$work/maker/hartfs"
+git archive HEAD | tar -x -C "$work/maker/hartfs"
+inside maker bash -c 'cd /hartfs && contrib/demo.sh'
+inside maker bash -c "apt-get install -y -q --no-install-recommends $PACKAGING_PACKAGES"
+inside maker bash -c 'cd /hartfs && cmake --preset release && cmake --build --preset release && (cd build/release && cpack)'
+
+echo "== a system of a user"
+new_system user
+cp "$work"/maker/hartfs/build/release/hartfs_*.deb "$work/user/tmp/hartfs.deb"
+cp -r "$work/maker/hartfs/tests" "$work/user/tmp/tests"
+inside user apt-get update -q
+inside user apt-get install -y -q --no-install-recommends g++-riscv64-linux-gnu g++-aarch64-linux-gnu llvm-19 python3
 echo "== apt-get install hartfs"
 before=$(date +%s)
-inside apt-get install -y -q /tmp/hartfs.deb
+inside user apt-get install -y -q /tmp/hartfs.deb
 echo "== installed in $(($(date +%s) - before)) s; the way of a new user"
-inside HARTFS_BIN=/usr/bin/hartfs bash /tmp/tests/mount/test_first_minute.sh
-inside hartfs --version
+inside user HARTFS_BIN=/usr/bin/hartfs bash /tmp/tests/mount/test_first_minute.sh
+inside user hartfs --version

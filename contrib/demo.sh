@@ -30,7 +30,7 @@ view=$mnt/boot/rv-sys@stf@gz/hart0/listing.txt
 echo "== the first lines of $view"
 head -n 12 "$view"
 echo "== ten lines from the middle, by offset"
-dd if="$view" bs=1 skip=$(($(stat -c %s "$view") / 2)) count=700 2>/dev/null | tail -n +2 | head -n 10
+dd if="$view" iflag=skip_bytes skip=$(($(stat -c %s "$view") / 2)) count=1 bs=4096 2>/dev/null | sed -n 2,11p
 echo "== the first traps"
 grep -m 5 '^# trap' "$view"
 echo "== the same hart as E-Trace packets: $(stat -c %s "${view%/*}/etrace/trace.bin") bytes for $(grep -vc '^#' "$view") instructions"
@@ -46,6 +46,6 @@ mkdir -p "$pictures"
 for picture in overview.svg flame.svg report.html; do
 	cp "${view%/*}/profile/$picture" "$pictures/"
 done
-echo "== its pictures, for a browser:"
+echo "== its pictures, for a browser, on this machine or on another (scp -r HOST:$pictures .):"
 ls -d "$pictures"/*
 echo "== done; build/release/hartfs help tutorial goes on from here"

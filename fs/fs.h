@@ -225,7 +225,8 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 		void *ctx, struct hf_diag *diag);
 /*
  * The same, and meanwhile put gets the bytes of a view, by its path in the view directory, as they are made: in order,
- * from any thread, perhaps not from the beginning or twice (struct hf_tap), or none of a view of which that cannot be.
+ * from any thread, perhaps not from the beginning or twice, or in vain (struct hf_tap), or none of a view of which that
+ * cannot be.
  */
 typedef void (*hf_tap_fn)(void *ctx, uint64_t offset, const uint8_t *bytes, size_t n);
 int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_tap_fn put,

@@ -50,24 +50,27 @@ static int run(struct hf_pass *pass)
 	return err;
 }
 
-/* As long as there is something to be removed for it. */
+/* As long as there is something to be removed for it; and once more for a doubt. */
 static int run_with_room(const struct hf_build *build, struct hf_diag *diag)
 {
-	struct hf_pass pass;
+	struct hf_pass pass = {.doubt = {0}};
 	int err;
 
 	do {
 		pass = (struct hf_pass){
 			.build = build,
 			.diag = diag,
+			.doubt = pass.doubt,
 			.most = hf_expansion_most(build->expansion, build->identity.size),
 			.env = {.disasm = build->disasm, .symbols = build->symbols},
 		};
 		err = run(&pass);
+		if (pass.doubted && build->tap)
+			build->tap->put(build->tap->ctx, 0, NULL, 0);
 		/* Not even begun. */
 		if (err == HF_ERR_INDEX_DIR && !pass.fault.errnum)
 			hf_pass_make_room(&pass);
-	} while (err == HF_ERR_INDEX_DIR && pass.made_room);
+	} while (pass.doubted || (err == HF_ERR_INDEX_DIR && pass.made_room));
 	if (err == HF_ERR_INDEX_DIR)
 		hf_fault_put_back(&pass.fault);
 	return err;

@@ -160,12 +160,12 @@ static bool is_misfit(int code)
 	case HF_ERR_NTRACE_FLOW:
 	case HF_ERR_NTRACE_WHERE:
 	case HF_ERR_NTRACE_ODD:
-	case HF_ERR_NTRACE_UNSURE:
 	case HF_ERR_ETE_NO_ADDRESS:
 	case HF_ERR_ETE_WALK:
 	case HF_ERR_ETE_NOT_TAKEN:
 	case HF_ERR_ETE_SOURCE_ADDRESS:
 	case HF_ERR_ETE_Q:
+	case HF_ERR_ETE_ELSEWHERE:
 		return true;
 	default:
 		return is_no_code(code);

@@ -84,6 +84,8 @@ int hf_cursor_advance(struct hf_cursor *c, struct hf_diag *diag)
 	err = hf_index_chunk(c->index, c->hart, c->chunk.number + 1, &c->chunk);
 	if (err)
 		return index_error(err, diag);
+	if (hf_dec_is_marked(c->chunk.entry, c->chunk.entry_size))
+		return load(c, diag);
 	c->left = c->chunk.events;
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Changes with schema.sql, page layout and the meaning of columns. */
-#define HF_SCHEMA_VERSION 10
+#define HF_SCHEMA_VERSION 11
 
 #define HF_PAGE_SIZE 8192
 #define HF_PAGE_SUM 8 /* of which the last bytes are its checksum */

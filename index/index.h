@@ -65,7 +65,7 @@ uint64_t hf_expansion_most(uint64_t expansion, uint64_t size);
 /* What a limit that is not HF_EXPANSION adds to an identity: the index is another one. */
 struct hf_identity hf_expansion_identity(uint64_t expansion);
 
-#define HF_ENTRY_MAX HF_STATE_MAX
+#define HF_ENTRY_MAX (HF_MARK_SIZE + HF_STATE_MAX)
 
 /* Of a chunk's events: pcs and opcodes; all else that they say. Of the records both are 0. */
 struct hf_digest {
@@ -126,6 +126,7 @@ struct hf_index_problem {
 	bool has_ordinal;
 	uint64_t ordinal; /* retired instructions before it; HF_NOWHERE without has_ordinal */
 	uint64_t bytes;	  /* passed over */
+	uint64_t back;	  /* hf_event.back: of the instructions before it so many may be wrong, too */
 };
 
 struct hf_index;
@@ -305,7 +306,8 @@ typedef int (*hf_build_fn)(void *ctx, const struct hf_build_progress *progress);
 
 /*
  * Somebody who wants the bytes of one view while the index is being made: put gets them in order, from whatever thread,
- * and not from the beginning if an earlier build had come further, or twice if the build begins anew. It must not wait.
+ * and not from the beginning if an earlier build had come further, or twice if the build begins anew. Bytes NULL: those
+ * that it got are not the view's, which is made anew with a doubt in it. It must not wait.
  * A view that is the stream itself is not given.
  */
 struct hf_tap {

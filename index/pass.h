@@ -39,7 +39,10 @@ struct hf_pass {
 	bool many; /* there may be more threads than that one */
 	bool left; /* some views' tables are of an earlier build, or a summary: hf_pass_build_views looks at them */
 	bool whole; /* all that is asked for was made and published by this pass */
+	/* From where on the stream may be wrong, as a pass before this one found out; code 0: nowhere. */
+	struct hf_diag doubt;
 	/* how it ended (pass_end.c) */
+	bool doubted;	       /* the doubt is another one: it is worth a pass that tells it at its place */
 	struct hf_fault fault; /* of the directory */
 	bool made_room;	       /* for want of which it ended: it is worth another try */
 	/* progress */

@@ -7,6 +7,7 @@
  * With more than one thread, or out of a container, runs whose turn has not come are under way already: the records with
  * the first hart, the other harts with each other.
  */
+#include "codecs/source/errors.h"
 #include "index/array.h"
 #include "index/pass_workers.h"
 
@@ -125,6 +126,16 @@ static int sort_harts(struct hf_pass *pass, const struct hf_index_hart *first)
 	return err;
 }
 
+/* A checksum, or damage, behind bytes that have been decoded: they are decoded once more, with a doubt before them. */
+static int take_doubt(struct hf_pass *pass, const struct hf_diag *note)
+{
+	if (note->code != HF_ERR_BOX_DOUBT || pass->doubt.code)
+		return 0;
+	pass->doubt = *note;
+	pass->doubted = true;
+	return HF_ERR_STATE;
+}
+
 /* What the file as such has to say, once it has been read to its end. */
 static int end_of_file(struct hf_pass *pass, const struct hf_run_end *end)
 {
@@ -134,8 +145,11 @@ static int end_of_file(struct hf_pass *pass, const struct hf_run_end *end)
 
 	meta->stream_size = end->stream_size;
 	meta->damage = end->damage;
-	for (size_t i = 0; !err && !(err = hf_input_note(&pass->in, i, &problem.diag)); i++)
-		err = hf_index_part_add_problem(pass->index, &problem);
+	for (size_t i = 0; !err && !(err = hf_input_note(&pass->in, i, &problem.diag)); i++) {
+		err = take_doubt(pass, &problem.diag);
+		if (!err)
+			err = hf_index_part_add_problem(pass->index, &problem);
+	}
 	if (err > 0)
 		err = 0;
 	if (!err && meta->damage.code) {

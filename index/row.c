@@ -90,6 +90,7 @@ static const struct hf_column problem[] = {
 	HF_COLUMN(NUMBER, hf_index_problem, fatal, 1),
 	HF_COLUMNS_DIAG(hf_index_problem, diag),
 	HF_COLUMN_ANY(hf_index_problem, bytes),
+	HF_COLUMN(NUMBER, hf_index_problem, back, UINT32_MAX),
 };
 
 static const struct hf_column view_meta[] = {

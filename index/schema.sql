@@ -104,7 +104,8 @@ CREATE TABLE problem (
 	space INTEGER NOT NULL,         -- of offset: 0 stream, 1 file
 	offset INTEGER NOT NULL,
 	detail INTEGER NOT NULL,
-	bytes INTEGER NOT NULL          -- passed over
+	bytes INTEGER NOT NULL,         -- passed over
+	back INTEGER NOT NULL           -- of the retired instructions before it so many may be wrong; 4294967295: or more
 ) STRICT;
 
 -- ==== view table: application_id 0x48415256 "HARV", <identity>.<view>.<key>.hfv

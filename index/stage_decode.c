@@ -28,6 +28,7 @@ struct decode {
 	uint64_t attempts, events;
 	uint64_t most; /* events of it that are decoded */
 	size_t seen;   /* as many of the decoder's harts are in the queue */
+	bool doubted;  /* the pass's doubt was told */
 };
 
 /* A usual one of STF. */
@@ -85,7 +86,7 @@ static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
 	return (size_t)max;
 }
 
-static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t ordinal, uint64_t bytes)
+static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t ordinal, uint64_t bytes, uint64_t back)
 {
 	const bool look = d->mode == HF_RUN_LOOK;
 	const struct hf_index_problem problem = {
@@ -95,6 +96,7 @@ static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t or
 		.has_ordinal = !look,
 		.ordinal = look ? HF_NOWHERE : ordinal,
 		.bytes = bytes,
+		.back = back,
 	};
 
 	/* The harts' decoders say it too. */
@@ -116,7 +118,7 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 		if (ev[i].kind != HF_EVENT_GAP && ev[i].kind != HF_EVENT_DOUBT && ev[i].kind != HF_EVENT_NOTE)
 			continue;
 		hf_event_diag(&ev[i], &diag);
-		err = add_problem(d, &diag, ordinal, ev[i].loss.bytes);
+		err = add_problem(d, &diag, ordinal, ev[i].loss.bytes, ev[i].back);
 	}
 	return err;
 }
@@ -174,18 +176,33 @@ static int count(struct decode *d, struct hf_batch *batch, size_t n)
 
 /* ---- decoding ---- */
 
+/* The chunk that begins with that state may come to the bytes that are not to be trusted: it begins with a doubt. Returns
+ * the state's size. */
+static uint32_t mark_doubt(struct decode *d, uint64_t offset, uint8_t *entry, uint32_t size)
+{
+	const struct hf_pass *pass = d->run->pass;
+	const struct hf_diag *doubt = &pass->doubt;
+
+	/* A chunk takes more bytes than the limit by those of one call. */
+	if (!doubt->code || d->doubted || d->mode == HF_RUN_LOOK || doubt->offset >= offset + 2 * pass->limits.bytes)
+		return size;
+	d->doubted = true;
+	return (uint32_t)hf_dec_doubt(d->run->dec, doubt->offset, doubt->detail, entry, size);
+}
+
 /* Takes down the state behind the chunk at hand. */
 static void mark(struct decode *d)
 {
-	d->next_entry_size = (uint32_t)hf_dec_save(d->run->dec, d->next_entry, &d->next_discard);
 	d->next_offset = offset_of(d);
+	d->next_entry_size = (uint32_t)hf_dec_save(d->run->dec, d->next_entry, &d->next_discard);
+	d->next_entry_size = mark_doubt(d, d->next_offset, d->next_entry, d->next_entry_size);
 }
 
 /* The event that came is one too many. */
 static void cut_off(struct decode *d, struct hf_event *ev)
 {
 	hf_dec_cut(d->run->dec, d->next_offset, d->events + d->chunk.events, d->next_entry, ev);
-	d->next_entry_size = HF_CUT_SIZE;
+	d->next_entry_size = HF_MARK_SIZE;
 	d->next_discard = 0;
 }
 
@@ -195,7 +212,7 @@ static int leave_out(struct decode *d, uint32_t hart)
 	const struct hf_diag diag = {
 		.code = HF_ERR_STF_HART_LIMIT, .space = HF_SPACE_STREAM, .offset = HF_NOWHERE, .detail = hart};
 
-	return add_problem(d, &diag, d->chunk.ordinal + d->chunk.insns, 0);
+	return add_problem(d, &diag, d->chunk.ordinal + d->chunk.insns, 0, 0);
 }
 
 static int note_harts(struct decode *d)
@@ -297,7 +314,7 @@ static int end(struct decode *d, int err)
 		struct hf_diag problem = diag;
 
 		problem.code = err;
-		err = add_problem(d, &problem, d->chunk.ordinal + d->chunk.insns, 0);
+		err = add_problem(d, &problem, d->chunk.ordinal + d->chunk.insns, 0, 0);
 	} else {
 		err = 0;
 	}
@@ -402,6 +419,7 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 	} else {
 		c->entry_size = (uint32_t)hf_dec_save(run->dec, c->entry, &c->discard);
 		c->stream_offset = offset_of(d);
+		c->entry_size = mark_doubt(d, c->stream_offset, c->entry, c->entry_size);
 	}
 	begin_batch(d, hf_pass_run_batch(run, 0));
 	return err;

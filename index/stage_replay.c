@@ -23,12 +23,16 @@ static int decode_error(struct replay *r, int err)
 	return err;
 }
 
-static int open_chunk(struct replay *r, uint64_t number)
+static int open_chunk(struct replay *r, uint64_t number, bool first)
 {
-	int err = hf_index_chunk(r->index, r->run->end.hart.id, number, &r->chunk);
+	struct hf_chunk *c = &r->chunk;
+	int err = hf_index_chunk(r->index, r->run->end.hart.id, number, c);
 
-	r->left = r->chunk.events;
-	return err;
+	r->left = c->events;
+	if (err || !(first || hf_dec_is_marked(c->entry, c->entry_size)))
+		return err;
+	err = hf_dec_load(r->run->dec, c->entry, c->entry_size, c->discard);
+	return err ? decode_error(r, err) : 0;
 }
 
 /* A batch of the chunk at hand. */
@@ -56,7 +60,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	batch->tail = r->left ? HF_TAIL_NONE : c->last ? HF_TAIL_HART : HF_TAIL_CHUNK;
 	atomic_store_explicit(&run->pos, run->in->box ? run->in->in_pos : c->stream_offset, memory_order_relaxed);
 	atomic_store_explicit(&run->insns, c->ordinal, memory_order_relaxed);
-	return !r->left && !c->last ? open_chunk(r, c->number + 1) : (int)HF_STAGE_DONE;
+	return !r->left && !c->last ? open_chunk(r, c->number + 1, false) : (int)HF_STAGE_DONE;
 }
 
 static void free_replay(struct hf_stage *stage)
@@ -79,12 +83,7 @@ int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const s
 	r->index = index;
 	run->end.hart = *hart;
 	hf_pass_run_add_stage(run, &r->stage);
-	err = open_chunk(r, number);
-	if (err)
-		return err;
-	err = hf_dec_load(run->dec, r->chunk.entry, r->chunk.entry_size, r->chunk.discard);
-	if (err)
-		err = decode_error(r, err);
+	err = open_chunk(r, number, true);
 	if (err && run->pass->diag)
 		*run->pass->diag = run->diag;
 	return err;

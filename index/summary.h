@@ -13,7 +13,7 @@
 #include "index/summary/run.h"
 
 /* Changes with what pages and lists hold. */
-#define HF_SUMMARY_VERSION 4
+#define HF_SUMMARY_VERSION 5
 
 struct hf_summary;
 

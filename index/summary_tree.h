@@ -23,6 +23,12 @@ struct hf_calls;
 int hf_summary_tree_of(const struct hf_calls *calls, uint32_t hart, uint64_t insns, struct hf_summary_tree **ret_tree);
 void hf_summary_tree_free(struct hf_summary_tree *tree);
 
+/* Whether nothing was ever in that node: each call of it was through a stub, and counts for what that reached. */
+static inline bool hf_summary_tree_is_left(const struct hf_summary_tree *tree, uint32_t node)
+{
+	return node && !tree->nodes[node].calls && !tree->nodes[node].own && !tree->below[node];
+}
+
 /* In what a hart is: the nodes from the oldest, which is a root, to the newest. A trap handler follows what it interrupts.
  * HF_CALL_NO_NODE: one that has no node, as the tree was full. */
 struct hf_summary_stack {

@@ -34,24 +34,56 @@ static int drop_bounding_set(const struct sets *sets)
 	return 0;
 }
 
-int hf_capabilities_drop(bool overriding, const char **ret_kept)
+static int get(struct sets *ret_had)
 {
 	struct __user_cap_header_struct head = header();
-	struct sets had = {0}, keep = {0};
-	unsigned kept;
-	int err, bounding;
+
+	*ret_had = (struct sets){0};
+	return syscall(SYS_capget, &head, ret_had->word) < 0 ? -errno : 0;
+}
+
+/* Of the capabilities that are had, those of the mask are left. */
+static int keep(const struct sets *had, uint64_t mask)
+{
+	struct __user_cap_header_struct head = header();
+	struct sets left = {0};
+	const int bounding = drop_bounding_set(had);
+
+	for (unsigned i = 0; i < 2; i++)
+		left.word[i].permitted = left.word[i].effective = had->word[i].permitted & (uint32_t)(mask >> 32 * i);
+	/* Ambient ones go with them. */
+	return syscall(SYS_capset, &head, left.word) < 0 ? -errno : bounding;
+}
+
+#define MASK(capability) (UINT64_C(1) << (capability))
+
+int hf_capabilities_drop(bool overriding, const char **ret_kept)
+{
+	struct sets had;
+	uint64_t kept = 0;
+	int err = get(&had);
 
 	*ret_kept = "none";
-	if (syscall(SYS_capget, &head, had.word) < 0)
-		return -errno;
-	bounding = drop_bounding_set(&had);
-	if (has(&had, CAP_DAC_READ_SEARCH) || (overriding && has(&had, CAP_DAC_OVERRIDE))) {
-		kept = has(&had, CAP_DAC_READ_SEARCH) ? CAP_DAC_READ_SEARCH : CAP_DAC_OVERRIDE;
-		*ret_kept = kept == CAP_DAC_READ_SEARCH ? "dac_read_search" : "dac_override";
-		keep.word[CAP_TO_INDEX(kept)].permitted = keep.word[CAP_TO_INDEX(kept)].effective = CAP_TO_MASK(kept);
+	if (err)
+		return err;
+	if (has(&had, CAP_DAC_READ_SEARCH)) {
+		kept = MASK(CAP_DAC_READ_SEARCH);
+		*ret_kept = "dac_read_search";
+	} else if (overriding && has(&had, CAP_DAC_OVERRIDE)) {
+		kept = MASK(CAP_DAC_OVERRIDE);
+		*ret_kept = "dac_override";
 	}
-	head = header();
-	/* Ambient ones go with them. */
-	err = syscall(SYS_capset, &head, keep.word) < 0 ? -errno : 0;
-	return err ? err : bounding;
+	return keep(&had, kept);
+}
+
+int hf_capabilities_keep_unmounting(bool writes, bool *ret_can)
+{
+	struct sets had;
+	int err = get(&had);
+
+	*ret_can = !err && has(&had, CAP_SYS_ADMIN);
+	if (err || !*ret_can)
+		return err;
+	return keep(&had, MASK(CAP_SYS_ADMIN) | MASK(CAP_DAC_READ_SEARCH) |
+				  (writes || !has(&had, CAP_DAC_READ_SEARCH) ? MASK(CAP_DAC_OVERRIDE) : 0));
 }

@@ -63,20 +63,27 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 		      const char *command, const char *shown)
 {
 	struct hf_live *live = strcmp(command, "cat") == 0 ? hf_live_new(settings->offset, settings->length) : NULL;
+	char capture[PATH_MAX], view_dir[PATH_MAX];
 	struct hartfs_view *view;
 	struct hartfs_diag diag;
 	int error = hf_library_view_open(archive, path, live ? hf_live_put : NULL, is_wanted, live, &view, &diag);
+	bool stale;
 	int errnum;
-	const uint64_t done = hf_live_finish(live, &errnum);
+	const uint64_t done = hf_live_finish(live, &stale, &errnum);
 	const uint64_t skip = done > settings->offset ? done - settings->offset : 0;
 
-	if (!error && !errnum && skip < settings->length)
+	if (stale)
+		hf_say(stderr, "hartfs %s: %s: a checksum at its end is wrong: what was written may be wrong, and has no mark that "
+			       "says so; the same command writes it with that mark now", command, shown);
+	else if (!error && !errnum && skip < settings->length)
 		error = hf_library_view_give(view, settings->offset + skip, settings->length - skip, write_bytes, &errnum,
 					     &diag);
 	if (error && !errnum && error != HARTFS_ERROR_STOPPED)
 		hf_paths_complain(command, shown, &diag);
 	hartfs_view_close(view);
-	return tell_write_error(command, errnum) || error ? HF_EXIT_FAILURE : HF_EXIT_OK;
+	if (!error && strstr(path, "/profile/") && !hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir))
+		hf_paths_warn(command, shown, hf_library_fs(archive), capture);
+	return tell_write_error(command, errnum) || error || stale ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
 
 static int write_page(struct hartfs_archive *archive, const char *capture, const char *shown)
@@ -118,6 +125,7 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 		path = strdup(target->path);
 	else if (asprintf(&path, "%s/%s", view_dir, target->view) < 0)
 		path = NULL;
+	hf_got(path);
 	if (path && !err && strcmp(command, "info") == 0)
 		status = write_info(archive, settings, capture, path, shown);
 	else if (path)
@@ -129,6 +137,7 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 struct found {
 	char **view_dir, **capture; /* owned */
 	size_t count;
+	bool cut; /* there was no memory for the rest, which was said */
 };
 
 static bool add_found(void *ctx, const char *path, const char *view_dir)
@@ -140,27 +149,38 @@ static bool add_found(void *ctx, const char *path, const char *view_dir)
 		found->view_dir = view_dirs;
 		captures = realloc(found->capture, (found->count + 1) * sizeof *captures);
 	}
-	if (!captures)
+	found->cut = !hf_got(captures);
+	if (found->cut)
 		return false;
 	found->capture = captures;
-	view_dirs[found->count] = strdup(view_dir);
-	captures[found->count] = strdup(path);
-	return captures[found->count] && view_dirs[found->count++];
+	view_dirs[found->count] = hf_got(strdup(view_dir));
+	captures[found->count] = hf_got(strdup(path));
+	found->cut = !captures[found->count] || !view_dirs[found->count];
+	/* One that is not whole is freed with the others. */
+	found->count++;
+	return !found->cut;
 }
 
 /* Every capture of the archive, one after the other. */
 static int write_infos(struct hartfs_archive *archive, const struct hf_settings *settings, const char *shown)
 {
 	struct found found = {0};
+	struct hartfs_diag diag;
 	size_t good = 0;
+	const int error = hartfs_each_capture(archive, "", add_found, &found, &diag);
 
-	hartfs_each_capture(archive, "", add_found, &found, NULL);
-	if (!found.count)
+	if (error)
+		hf_paths_complain("info", shown, &diag);
+	else if (!found.count && !found.cut)
 		hf_paths_no_capture("info", shown);
 	for (size_t i = 0; i < found.count; i++) {
 		char *path = NULL;
 
-		if (!reader_left && asprintf(&path, "%s/info.json", found.view_dir[i]) >= 0)
+		if (reader_left || !found.capture[i] || !found.view_dir[i])
+			; /* nobody reads it, or it was said why not */
+		else if (asprintf(&path, "%s/info.json", found.view_dir[i]) < 0)
+			path = hf_got(NULL);
+		else
 			good += write_info(archive, settings, found.capture[i], path, found.capture[i]) == HF_EXIT_OK;
 		free(path);
 		free(found.capture[i]);
@@ -170,7 +190,7 @@ static int write_infos(struct hartfs_archive *archive, const struct hf_settings 
 	free(found.view_dir);
 	if (!good)
 		return HF_EXIT_FAILURE;
-	return good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
+	return error || found.cut || good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
 }
 
 /* Ends as every other tool would, but only when all threads are gone: they must not be shot while they index. */
@@ -199,9 +219,9 @@ static void open_job(const struct hf_settings *settings, const char *path, const
 	struct job job = {.path = path, .all = strcmp(command, "info") == 0 && is_archive(path)};
 
 	if (asprintf(&job.shown, "%s%s%s", path, view ? "/" : "", view ? view : "") < 0)
-		job.shown = NULL;
+		job.shown = hf_got(NULL);
 	else if (!hf_target_find(settings, path, view, view != NULL, &job.target))
-		hf_say(stderr, "hartfs %s: %s: there is no such file", command, job.shown);
+		hf_say(stderr, "hartfs %s: %s: %s", command, job.shown, hf_why_none());
 	else if (!*job.target.path)
 		hf_say(stderr, "hartfs %s: %s: this is a directory; hartfs ls lists what is in it", command, job.shown);
 	else
@@ -233,7 +253,7 @@ static void close_job(struct job *job)
 /* Of the jobs that could be opened. */
 static bool confine(const struct hf_settings *settings, const struct job *jobs, size_t count)
 {
-	struct hf_opened *archives = calloc(count, sizeof *archives);
+	struct hf_opened *archives = hf_got(calloc(count, sizeof *archives));
 	size_t opened = 0;
 	bool ok = false;
 
@@ -250,7 +270,7 @@ static bool confine(const struct hf_settings *settings, const struct job *jobs, 
 static void write_operands(const struct hf_settings *settings, const char *view, const char *command, size_t count,
 			   int *ret_status)
 {
-	struct job *jobs = calloc(count, sizeof *jobs);
+	struct job *jobs = hf_got(calloc(count, sizeof *jobs));
 	bool ok;
 
 	for (size_t i = 0; jobs && i < count; i++)
@@ -281,7 +301,7 @@ int hf_command_info(const struct hf_settings *settings)
 
 	if (count == 0)
 		return hf_settings_usage(settings, "a capture or a directory is needed");
-	status = calloc(count, sizeof *status);
+	status = hf_got(calloc(count, sizeof *status));
 	if (!status)
 		return HF_EXIT_FAILURE;
 	signal(SIGPIPE, SIG_IGN);

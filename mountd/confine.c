@@ -91,6 +91,17 @@ bool hf_confine(const struct hf_settings *settings, const struct hf_sandbox_plac
 	return true;
 }
 
+void hf_confine_supervisor(const struct hf_settings *settings, pid_t server, bool has_log_file)
+{
+	struct hf_sandbox_report report;
+
+	if (mode_of(settings) == HF_SANDBOX_OFF ||
+	    !hf_sandbox_enter_supervisor(server, has_log_file, settings->verbosity > 1, &report))
+		return;
+	if (*report.missing)
+		hf_log(report.complete ? 6 : 4, "the supervisor is not confined as it could be: %s", report.missing);
+}
+
 const char *hf_confine_state(void)
 {
 	return *state ? state : "off";

@@ -18,6 +18,9 @@ bool hf_load_disassembler(void);
  */
 bool hf_confine(const struct hf_settings *settings, const struct hf_sandbox_places *places);
 
+/* Confines the supervisor of a mount as far as that can be, once its server has mounted; what is missing is logged. */
+void hf_confine_supervisor(const struct hf_settings *settings, pid_t server, bool has_log_file);
+
 /* What hf_confine found, in a few words, for status.json. */
 const char *hf_confine_state(void);
 

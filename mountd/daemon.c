@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/daemon.h"
 
+#include "mountd/confine.h"
 #include "mountd/dead.h"
 #include "mountd/log.h"
 
@@ -27,7 +28,9 @@ struct supervisor {
 	int gone_fd;   /* hf_mounts_announce */
 	int abort_fd;  /* hf_dead_handle, or -1 */
 	int watch_fd;  /* hf_dead_watch, or -1 */
+	uint64_t since; /* hf_mounts_time before there was a server */
 	dev_t dev;     /* of the mount; 0 until there is one */
+	bool told;     /* of a mount, by the server */
 	bool undone, ending, killed, aborted;
 	time_t deadline; /* as are all times: of now() */
 	time_t dying;    /* when the server was first seen to have been killed; 0: never */
@@ -77,6 +80,30 @@ static void reopen_log(const struct supervisor *s)
 	kill(s->server, SIGHUP);
 }
 
+/* Looked at when the two are open: until then the number may have become that of another connection. */
+static void take_mount(struct supervisor *s, dev_t dev, uint64_t since)
+{
+	struct hf_mount_entry entry;
+	const int abort_fd = hf_dead_handle(dev), watch_fd = hf_dead_watch(dev);
+
+	if (hf_mounts_holds(s->plan->mountpoint, dev, &entry) && since >= s->since && since <= hf_mounts_time()) {
+		s->dev = dev;
+		s->abort_fd = abort_fd;
+		s->watch_fd = watch_fd;
+		s->gone_fd = hf_mounts_announce(dev, since, HF_MOUNTS_SUPERVISOR);
+		return;
+	}
+	hf_log(4, "the server of %s tells of a mount that is not there", s->plan->mountpoint);
+	if (abort_fd >= 0)
+		close(abort_fd);
+	if (watch_fd >= 0)
+		close(watch_fd);
+}
+
+/*
+ * A server is believed once, before it has read a byte of the archive, and no more than the kernel says too: afterwards it
+ * may be an attacker's, who would have other mounts ended.
+ */
 static void take_report(struct supervisor *s)
 {
 	struct hf_report report;
@@ -89,11 +116,10 @@ static void take_report(struct supervisor *s)
 	}
 	if (report.kind == HF_REPORT_REOPEN) {
 		reopen_log(s);
-	} else if (report.kind == HF_REPORT_MOUNTED) {
-		s->dev = report.dev;
-		s->gone_fd = hf_mounts_announce(report.dev, report.since, HF_MOUNTS_SUPERVISOR);
-		s->abort_fd = hf_dead_handle(report.dev);
-		s->watch_fd = hf_dead_watch(report.dev);
+	} else if (report.kind == HF_REPORT_MOUNTED && !s->told) {
+		s->told = true;
+		take_mount(s, report.dev, report.since);
+		hf_confine_supervisor(s->plan->settings, s->server, s->plan->log_path);
 	}
 }
 
@@ -211,7 +237,12 @@ static int take_over_signals(void)
 
 int hf_supervisor_run(struct hf_plan *plan, int start_fd)
 {
-	struct supervisor s = {.plan = plan, .server_fd = -1, .gone_fd = -1, .abort_fd = -1, .watch_fd = -1};
+	struct supervisor s = {.plan = plan,
+			       .server_fd = -1,
+			       .gone_fd = -1,
+			       .abort_fd = -1,
+			       .watch_fd = -1,
+			       .since = hf_mounts_time()};
 	int ends[2], signal_fd = take_over_signals();
 
 	if (signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ||

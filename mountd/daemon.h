@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processes behind a mount: the started one waits until the mount answers (start.c); a supervisor outside the sandbox
- * undoes the mount when it is told to or the server ends (daemon.c); the server, confined, answers the kernel (server.c).
+ * The processes behind a mount: the started one waits until the mount answers (start.c); a supervisor, which has no
+ * Landlock, since that forbids to unmount, undoes the mount when it is told to or the server ends (daemon.c); the server,
+ * confined, answers the kernel (server.c).
  */
 #ifndef HF_MOUNTD_DAEMON_H
 #define HF_MOUNTD_DAEMON_H

@@ -125,7 +125,7 @@ static bool is_same_archive(const struct command *c)
 static int open_side(struct command *c, struct side *side)
 {
 	if (!hf_target_find(c->settings, side->shown, NULL, true, &side->target))
-		return complain(side, "there is no such file");
+		return complain(side, hf_why_none());
 	if (!*side->target.path)
 		return complain(side, "this is a directory; hartfs ls lists its captures");
 	side->is_open = hf_opened_open(c->settings, side->target.archive, &side->opened);
@@ -213,6 +213,8 @@ static int index_side(struct command *c, struct side *side)
 	hf_bar_clear(&c->bar);
 	if (failed)
 		hf_paths_complain("diff", side->shown, &diag);
+	else
+		hf_paths_warn("diff", side->shown, hf_library_fs(side->archive), side->capture);
 	return failed ? FAILED : 0;
 }
 
@@ -354,10 +356,6 @@ int hf_command_diff(const struct hf_settings *settings)
 		end(c);
 	}
 	free(c);
-	errno = 0;
-	if (fflush(stdout) == EOF && errno == EPIPE) {
-		signal(SIGPIPE, SIG_DFL);
-		raise(SIGPIPE);
-	}
+	fflush(stdout);
 	return ferror(stdout) ? FAILED : status;
 }

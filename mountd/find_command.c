@@ -292,6 +292,7 @@ static int ask(struct command *c, struct hartfs_archive *archive, const struct h
 		return FAILED;
 	}
 	hf_bar_clear(&c->bar);
+	hf_paths_warn("find", c->shown, hf_library_fs(archive), capture);
 	hf_bar_begin(&c->bar, c->settings->verbosity);
 	if (c->find.hart == HF_FIND_ALL)
 		hartfs_each_file(archive, capture, has_many, c, NULL);
@@ -309,7 +310,7 @@ static int ask_path(struct command *c)
 	int status = FAILED;
 
 	if (!hf_target_find(settings, c->shown, NULL, true, &target)) {
-		hf_say(stderr, "hartfs find: %s: there is no such file", c->shown);
+		hf_say(stderr, "hartfs find: %s: %s", c->shown, hf_why_none());
 	} else if (!*target.path) {
 		hf_say(stderr, "hartfs find: %s: this is a directory; hartfs ls lists its captures", c->shown);
 	} else if (hf_opened_open(settings, target.archive, &opened)) {
@@ -344,10 +345,6 @@ int hf_command_find(const struct hf_settings *settings)
 		status = ask_path(&c);
 	}
 	hf_question_free(c.question);
-	errno = 0;
-	if (fflush(stdout) == EOF && errno == EPIPE) {
-		signal(SIGPIPE, SIG_DFL);
-		raise(SIGPIPE);
-	}
+	fflush(stdout);
 	return ferror(stdout) ? FAILED : status;
 }

@@ -98,7 +98,7 @@ static size_t take_archive(struct work *work, const char *directory)
 		for (size_t i = 0; i < work->archive_count; i++)
 			if (work->archives[i].dev == st.st_dev && work->archives[i].ino == st.st_ino)
 				return i;
-	bigger = realloc(work->archives, (work->archive_count + 1) * sizeof *bigger);
+	bigger = hf_got(realloc(work->archives, (work->archive_count + 1) * sizeof *bigger));
 	if (!bigger)
 		return SIZE_MAX;
 	work->archives = bigger;
@@ -160,7 +160,7 @@ static struct operand open_operand(struct work *work, const char *path)
 	if (hf_paths_split(work->settings, path, true, &directory, &operand.name))
 		operand.archive = take_archive(work, directory);
 	else
-		hf_say(stderr, "hartfs: %s: there is no such file", path);
+		hf_say(stderr, "hartfs: %s: %s", path, hf_why_none());
 	free(directory);
 	return operand;
 }
@@ -209,7 +209,7 @@ static bool add_operand(struct work *work, const struct operand *operand)
 
 static bool confine(const struct work *work)
 {
-	struct hf_opened *opened = calloc(work->archive_count, sizeof *opened);
+	struct hf_opened *opened = hf_got(calloc(work->archive_count, sizeof *opened));
 	bool ok = false;
 
 	for (size_t i = 0; opened && i < work->archive_count; i++)
@@ -224,7 +224,7 @@ static bool confine(const struct work *work)
 static bool add_operands(struct work *work)
 {
 	const size_t count = (size_t)work->settings->operand_count;
-	struct operand *operands = calloc(count, sizeof *operands);
+	struct operand *operands = hf_got(calloc(count, sizeof *operands));
 	size_t opened = 0;
 	bool ok = operands != NULL;
 

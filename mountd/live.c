@@ -25,7 +25,8 @@ struct hf_live {
 	struct piece *first, **last;
 	uint64_t have;           /* of the view, from its beginning: written, or waiting */
 	size_t bytes;            /* waiting */
-	bool closed;             /* nothing is taken any more */
+	bool closed;             /* nothing is taken any more, */
+	bool stale;              /*   for what came was not the view */
 	bool finished;           /* nothing will come */
 	int err;                 /* of writing */
 };
@@ -128,7 +129,9 @@ void hf_live_put(void *ctx, uint64_t offset, const uint8_t *bytes, size_t n)
 	struct hf_live *live = ctx;
 
 	HF_LOCKED(&live->lock);
-	if (!live->closed && !live->err && offset <= live->have && n > live->have - offset) {
+	if (!bytes)
+		live->closed = live->stale = live->have > live->offset;
+	else if (!live->closed && !live->err && offset <= live->have && n > live->have - offset) {
 		const size_t old = (size_t)(live->have - offset);
 
 		queue(live, bytes + old, n - old);
@@ -141,11 +144,12 @@ bool hf_live_failed(struct hf_live *live)
 	return live->err;
 }
 
-uint64_t hf_live_finish(struct hf_live *live, int *ret_errno)
+uint64_t hf_live_finish(struct hf_live *live, bool *ret_stale, int *ret_errno)
 {
 	uint64_t have;
 
 	*ret_errno = 0;
+	*ret_stale = false;
 	if (!live)
 		return 0;
 	pthread_mutex_lock(&live->lock);
@@ -154,6 +158,7 @@ uint64_t hf_live_finish(struct hf_live *live, int *ret_errno)
 	pthread_mutex_unlock(&live->lock);
 	pthread_join(live->writer, NULL);
 	*ret_errno = live->err;
+	*ret_stale = live->stale;
 	have = live->have;
 	pthread_mutex_destroy(&live->lock);
 	pthread_cond_destroy(&live->more);

@@ -16,12 +16,12 @@ struct hf_live;
 /* For length bytes from offset on; NULL: there is no memory or thread for it. */
 struct hf_live *hf_live_new(uint64_t offset, uint64_t length);
 /* Bytes of the view at offset, an hf_tap_fn; ctx: a struct hf_live. Those that were there before, and those behind a hole,
- * are passed over. */
+ * are passed over. NULL: the bytes until now were not the view's, and no more are taken if any of them are out. */
 void hf_live_put(void *ctx, uint64_t offset, const uint8_t *bytes, size_t n);
 /* Whether writing failed: nobody wants more. */
 bool hf_live_failed(struct hf_live *live);
 /* Waits until all is written that came, and frees live (NULL: nothing came). Returns up to where in the view bytes are out,
- * or *ret_errno why not all of them. */
-uint64_t hf_live_finish(struct hf_live *live, int *ret_errno);
+ * or *ret_errno why not all of them. *ret_stale: they were not the view's. */
+uint64_t hf_live_finish(struct hf_live *live, bool *ret_stale, int *ret_errno);
 
 #endif

@@ -2,6 +2,7 @@
 #include "mountd/log.h"
 #include "mountd/colour.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,6 +138,18 @@ void hf_say(FILE *to, const char *format, ...)
 		says = strstr(text, ": ") + 1;
 	fprintf(to, "%s%.*s%s%s\n", says > text ? hf_colour(to, HF_COLOUR_BAD) : "", (int)(says - text), text,
 		says > text ? hf_colour(to, HF_COLOUR_NONE) : "", says);
+}
+
+void *hf_got(void *p)
+{
+	if (!p)
+		hf_say(stderr, "hartfs: out of memory");
+	return p;
+}
+
+const char *hf_why_none(void)
+{
+	return errno == ENOMEM ? "out of memory" : "there is no such file";
 }
 
 void hf_log_line(void *ctx, int level, const char *line)

@@ -36,4 +36,9 @@ void hf_say(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 
 /* As fs.h wants it. */
 void hf_log_line(void *ctx, int level, const char *line);
 
+/* p; if it is NULL, it was said that there is no memory. */
+void *hf_got(void *p);
+/* By errno: why a path does not lead to anything. */
+const char *hf_why_none(void);
+
 #endif

@@ -159,7 +159,7 @@ static void open_path(const struct hf_settings *settings, const char *path, stru
 	struct listed listed = {.shown = path};
 
 	if (!hf_target_find(settings, path, NULL, true, &listed.target))
-		hf_say(stderr, "hartfs ls: %s: there is no such file", path);
+		hf_say(stderr, "hartfs ls: %s: %s", path, hf_why_none());
 	else
 		listed.good = hf_opened_open(settings, listed.target.archive, &listed.opened);
 	*ret_listed = listed;
@@ -192,7 +192,7 @@ static int list_path(const struct hf_settings *settings, struct listed *listed)
 /* Of those that could be opened. */
 static bool confine(const struct hf_settings *settings, const struct listed *listed, size_t count)
 {
-	struct hf_opened *opened = calloc(count, sizeof *opened);
+	struct hf_opened *opened = hf_got(calloc(count, sizeof *opened));
 	size_t good = 0;
 	bool ok = opened != NULL;
 
@@ -213,7 +213,7 @@ int hf_command_ls(const struct hf_settings *settings)
 
 	if (count == 0)
 		return hf_settings_usage(settings, "a directory or a capture is needed");
-	listed = calloc(count, sizeof *listed);
+	listed = hf_got(calloc(count, sizeof *listed));
 	for (size_t i = 0; listed && i < count; i++)
 		open_path(settings, settings->operands[i], &listed[i]);
 	ok = listed && confine(settings, listed, count);

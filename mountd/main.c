@@ -3,6 +3,7 @@
 #include "mountd/log.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -44,6 +45,22 @@ static void raise_limit(void)
 	}
 }
 
+/* The exit status. If whoever read the output left, SIGPIPE ends the process, as it ends every other tool: only now,
+ * since threads that index must not be shot. */
+static int end_output(int status)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	if (fflush(stdout) != EOF && !ferror(stdout))
+		return status;
+	if (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP)) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	hf_say(stderr, "hartfs: standard output could not be written");
+	return status ? status : HF_EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	struct hf_settings settings;
@@ -60,7 +77,5 @@ int main(int argc, char **argv)
 		status = commands[settings.command](&settings);
 	}
 	hf_settings_free(&settings);
-	if (fflush(stdout) == EOF && status == HF_EXIT_OK)
-		status = HF_EXIT_FAILURE;
-	return status;
+	return end_output(status);
 }

@@ -2,12 +2,12 @@
 /* hartfs mount and hartfs umount, up to where processes start: everything that can be wrong is said here, in a line. */
 #include "index/libc.h"
 #include "mountd/commands.h"
-#include "mountd/confine.h"
 #include "mountd/daemon.h"
 #include "mountd/dead.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -234,31 +234,19 @@ static bool open_log(struct hf_plan *plan)
 	return plan->null_fd >= 0 || complain("/dev/null", strerror(errno));
 }
 
-struct params_answer {
-	bool wrong;
-	char why[320];
-};
-
-static void do_check_params(void *ctx, void *result)
+/* Within the archive a mountpoint is left out, or looking there would be a question to the mount itself. */
+static void tell_hidden(const struct hf_plan *plan)
 {
-	const struct hf_plan *plan = ctx;
-	struct params_answer *answer = result;
+	const struct dirent *entry = NULL;
+	DIR *dir = is_beneath(plan->mountpoint, plan->archive) ? opendir(plan->mountpoint) : NULL;
 
-	answer->wrong = hf_fs_check_params(plan->archive_fd, plan->settings->params, answer->why, sizeof answer->why);
-}
-
-/* Given ones were checked; hartfs.conf could not be before there was an archive, and nobody vouches for it. */
-static bool check_params(struct hf_plan *plan, int *ret_status)
-{
-	struct params_answer answer = {0};
-
-	if (!hf_confine_call(plan->settings, plan->archive_fd, do_check_params, plan, &answer, sizeof answer))
-		return false;
-	if (!answer.wrong)
-		return true;
-	answer.why[sizeof answer.why - 1] = 0;
-	*ret_status = HF_EXIT_USAGE;
-	return complain(plan->archive, answer.why);
+	while (dir && (entry = readdir(dir)) && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")))
+		;
+	if (entry)
+		hf_log(4, "%s lies within the archive and is not empty: the mount hides what is there, and shows none of it",
+		       plan->mountpoint);
+	if (dir)
+		closedir(dir);
 }
 
 int hf_command_mount(const struct hf_settings *settings)
@@ -271,10 +259,11 @@ int hf_command_mount(const struct hf_settings *settings)
 	/* A daemon outlives whoever left it descriptors: pipes would never end, locks never go. */
 	if (!settings->foreground)
 		close_range(STDERR_FILENO + 1, ~0u, 0);
-	if (open_archive(&plan, settings->operands[0]) && check_params(&plan, &status) &&
-	    check_mountpoint(&plan, settings->operands[1]) && check_fuse() && open_index(&plan) && open_debug_dir(&plan) &&
-	    open_log(&plan))
+	if (open_archive(&plan, settings->operands[0]) && check_mountpoint(&plan, settings->operands[1]) &&
+	    check_fuse() && open_index(&plan) && open_debug_dir(&plan) && open_log(&plan)) {
+		tell_hidden(&plan);
 		status = hf_daemon_run(&plan);
+	}
 	free(plan.archive);
 	free(plan.mountpoint);
 	free(plan.index_path);

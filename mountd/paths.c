@@ -139,7 +139,7 @@ bool hf_opened_open(const struct hf_settings *settings, const char *directory, s
 		archive.debug_fd = hf_paths_open_debug_dir(settings->debug_dir, &archive.debug_path);
 		ok = archive.debug_fd >= 0;
 	}
-	archive.directory = strdup(directory);
+	archive.directory = hf_got(strdup(directory));
 	archive.real = realpath(directory, NULL);
 	*ret_archive = archive;
 	if (ok && archive.directory)
@@ -151,7 +151,7 @@ bool hf_opened_open(const struct hf_settings *settings, const char *directory, s
 bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count)
 {
 	struct hf_sandbox_places places = {.read_count = count, .write = -1};
-	int *fds = calloc(count + 1, sizeof *fds);
+	int *fds = hf_got(calloc(count + 1, sizeof *fds));
 	bool ok = false;
 
 	if (!hf_load_disassembler()) {
@@ -169,8 +169,6 @@ bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opene
 	places.read = fds;
 	if (fds)
 		ok = hf_confine(settings, &places);
-	else
-		hf_say(stderr, "hartfs: out of memory");
 	free(fds);
 	return ok;
 }
@@ -258,6 +256,15 @@ bool hf_paths_split(const struct hf_settings *settings, const char *path, bool a
 void hf_paths_complain(const char *command, const char *shown, const struct hartfs_diag *diag)
 {
 	hf_say(stderr, "hartfs%s%s: %s: %s", *command ? " " : "", command, shown, diag->text);
+}
+
+void hf_paths_warn(const char *command, const char *shown, struct hf_fs *fs, const char *path)
+{
+	struct hf_fs_brief brief;
+
+	if (!hf_fs_brief(fs, path, &brief) && brief.state == HF_FS_INDEXED && brief.problems)
+		hf_say(stderr, "hartfs %s: %s: it has %llu problem%s: answers may be wrong; errors.txt says where", command, shown,
+		       (unsigned long long)brief.problems, brief.problems == 1 ? "" : "s");
 }
 
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,

@@ -52,7 +52,10 @@ bool hf_paths_split(const struct hf_settings *settings, const char *path, bool a
 
 /* What went wrong, as one line about what the user calls shown. */
 void hf_paths_complain(const char *command, const char *shown, const struct hartfs_diag *diag);
-/* The same of an error with the capture at path of fs (NULL: with no capture). */
+/* One line on standard error if problems were found in the capture at path of fs, which is indexed: an answer from it may be
+ * wrong. */
+void hf_paths_warn(const char *command, const char *shown, struct hf_fs *fs, const char *path);
+/* What hf_paths_complain says of an error with the capture at path of fs (NULL: with no capture). */
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
 			      const struct hf_diag *diag);
 /* There is no capture in it, and what may be missing. */

@@ -288,6 +288,8 @@ static bool tell_trouble(const struct recording *rec, const struct hf_record_res
 		       result->files);
 	if (result->attached && result->captures)
 		return result->lost || result->cut || result->more_files;
+	if (result->attached && result->errnum)
+		return true;
 	if (result->attached)
 		hf_say(stderr, "hartfs record: %s: nothing of it ran", rec->name);
 	else if (WIFEXITED(status))

@@ -169,12 +169,13 @@ static void cut(struct hf_record_file *f)
 		unlinkat(f->dirfd, f->name, 0);
 }
 
-int hf_record_file_close(struct hf_record_file *f)
+int hf_record_file_close(struct hf_record_file *f, uint64_t *ret_chunks)
 {
 	int err;
 
 	end_chunk(f);
 	cut(f);
+	*ret_chunks = f->count;
 	err = close(f->fd) < 0 && !f->errnum ? errno : f->errnum;
 	ZSTD_freeCCtx(f->zstd);
 	free(f->chunk);

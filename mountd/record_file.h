@@ -17,7 +17,8 @@ struct hf_record_file *hf_record_file_new(int dirfd, const char *name, bool zstf
 /* What is written from now on is another chunk, and begins at pc. Of the first one too. 0 or an errno, for good. */
 int hf_record_file_chunk(struct hf_record_file *file, uint64_t pc);
 int hf_record_file_write(struct hf_record_file *file, const void *bytes, size_t size);
-/* Frees it. A file without a chunk is removed. Returns the errno of whatever went wrong, or 0. */
-int hf_record_file_close(struct hf_record_file *file);
+/* Frees it. A file without a chunk is removed. Returns the errno of whatever went wrong, or 0. *ret_chunks: how many are in
+ * the file, which after an error may be fewer than were begun, and are whole. */
+int hf_record_file_close(struct hf_record_file *file, uint64_t *ret_chunks);
 
 #endif

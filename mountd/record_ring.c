@@ -90,12 +90,14 @@ static void fail(struct hf_record_ring *r, struct thread *t, int errnum)
 
 static void end_thread(struct hf_record_ring *r, struct thread *t)
 {
-	int err = t->file ? hf_record_file_close(t->file) : 0;
+	uint64_t chunks = 0;
+	int err = t->file ? hf_record_file_close(t->file, &chunks) : 0;
+	const uint64_t room = chunks * RING_CHUNK;
 
 	if (err && !t->failed)
 		fail(r, t, err);
-	r->result.captures += t->file != NULL;
-	r->result.insns += t->insns;
+	r->result.captures += chunks > 0;
+	r->result.insns += t->insns < room ? t->insns : room;
 	*t = (struct thread){0};
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/sandbox.h"
 
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,10 +39,10 @@ static bool confine_files(const struct hf_sandbox_places *places, struct hf_sand
 	return version > 0;
 }
 
-static bool confine_calls(bool audit, struct hf_sandbox_report *report)
+static bool confine_calls(pid_t server, bool audit, struct hf_sandbox_report *report)
 {
 	const char *why;
-	int err = hf_syscalls_enter(audit, &why);
+	int err = hf_syscalls_enter(server, audit, &why);
 
 	if (!err)
 		ADD_FORCE(report, "seccomp");
@@ -55,6 +54,14 @@ static bool confine_calls(bool audit, struct hf_sandbox_report *report)
 	return !err || HF_SANDBOX_SANITIZER;
 }
 
+static bool give_up_new_privileges(struct hf_sandbox_report *report)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+		return true;
+	ADD_MISSING(report, "this kernel has no way to give up privileges: %s", strerror(errno));
+	return false;
+}
+
 void hf_sandbox_enter(const struct hf_sandbox_places *places, bool audit, struct hf_sandbox_report *ret_report)
 {
 	const char *kept;
@@ -62,16 +69,30 @@ void hf_sandbox_enter(const struct hf_sandbox_places *places, bool audit, struct
 	int err;
 
 	*ret_report = (struct hf_sandbox_report){0};
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
-		ADD_MISSING(ret_report, "this kernel has no way to give up privileges: %s", strerror(errno));
+	if (!give_up_new_privileges(ret_report))
 		return;
-	}
 	files = confine_files(places, ret_report);
 	err = hf_capabilities_drop(files, &kept);
-	calls = confine_calls(audit, ret_report);
+	calls = confine_calls(0, audit, ret_report);
 	if (!err)
 		ADD_FORCE(ret_report, "capabilities: %s", kept);
 	else
 		ADD_MISSING(ret_report, "capabilities cannot be given up: %s", strerror(-err));
 	ret_report->complete = files && calls && !err;
+}
+
+bool hf_sandbox_enter_supervisor(pid_t server, bool writes, bool audit, struct hf_sandbox_report *ret_report)
+{
+	bool can, calls;
+	int err;
+
+	*ret_report = (struct hf_sandbox_report){0};
+	err = hf_capabilities_keep_unmounting(writes, &can);
+	if (err)
+		ADD_MISSING(ret_report, "capabilities cannot be given up: %s", strerror(-err));
+	if (!can)
+		return err != 0;
+	calls = give_up_new_privileges(ret_report) && confine_calls(server, audit, ret_report);
+	ret_report->complete = calls && !err;
+	return true;
 }

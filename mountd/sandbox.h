@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* AddressSanitizer and ThreadSanitizer look at the process from inside, in ways that a program has no need of. */
 #ifdef __has_feature
@@ -44,6 +45,14 @@ struct hf_sandbox_report {
  */
 void hf_sandbox_enter(const struct hf_sandbox_places *places, bool audit, struct hf_sandbox_report *ret_report);
 
+/*
+ * Confines the supervisor of a mount, which undoes the mount of a server that may be an attacker's by then: it keeps the
+ * capabilities for that, signals no process but the server, and makes the system calls of supervisor_calls.def alone. Not
+ * with Landlock, which forbids to unmount. writes: it opens a log file in any directory. False if it is left as it is: one
+ * that may not unmount starts fusermount3, which is somebody else's program with privileges of its own.
+ */
+bool hf_sandbox_enter_supervisor(pid_t server, bool writes, bool audit, struct hf_sandbox_report *ret_report);
+
 /* ---- the parts: for the calling thread and those it makes afterwards; 0 or a negative errno ---- */
 
 /* The newest version of Landlock whose rights are known. */
@@ -63,11 +72,16 @@ int hf_landlock_enter(const struct hf_sandbox_places *places, int *ret_known);
  */
 int hf_capabilities_drop(bool overriding, const char **ret_kept);
 
+/* Root gives up all but what finding and undoing a mount takes, and if it writes, writing anywhere. *ret_can: it may unmount;
+ * otherwise nothing is given up. */
+int hf_capabilities_keep_unmounting(bool writes, bool *ret_can);
+
 /*
  * seccomp: the process may make the system calls of syscalls.def and no other; this is for all threads. audit: the
  * kernel writes what is refused to its audit log. After an error *ret_why says what is wrong, for a person; -ENOTSUP:
- * there is no list for this machine or in this build.
+ * there is no list for this machine or in this build. server: the process is the supervisor of that one, and has the list
+ * of supervisor_calls.def; 0: it is not.
  */
-int hf_syscalls_enter(bool audit, const char **ret_why);
+int hf_syscalls_enter(pid_t server, bool audit, const char **ret_why);
 
 #endif

@@ -28,15 +28,21 @@ static bool is_socket(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-/* Whether the path, if it is one of a capture, is one; else says why not. */
-static bool has_capture(struct hartfs_archive *archive, const struct hf_target *target)
+static int answer(struct hartfs_archive *archive, const struct hf_target *target)
 {
+	struct hf_fs *fs = hf_library_fs(archive);
 	char capture[PATH_MAX], view_dir[PATH_MAX];
-	int err = *target->path ? hf_fs_capture_of(hf_library_fs(archive), target->path, capture, view_dir) : 0;
+	int err = *target->path ? hf_fs_capture_of(fs, target->path, capture, view_dir) : 0;
+	bool served;
 
-	if (err)
+	if (err) {
 		hf_paths_explain("serve", target->path, err, NULL);
-	return !err;
+		return HF_EXIT_FAILURE;
+	}
+	served = hf_serve(fs, STDIN_FILENO, *target->path ? target->path : NULL);
+	if (served && *target->path)
+		hf_paths_warn("sql", target->path, fs, capture);
+	return served ? HF_EXIT_OK : HF_EXIT_FAILURE;
 }
 
 static int serve(const struct hf_settings *settings, const struct hf_target *target)
@@ -49,9 +55,8 @@ static int serve(const struct hf_settings *settings, const struct hf_target *tar
 		return status;
 	if (hf_opened_confine(settings, &opened, 1))
 		archive = hf_opened_start(settings, &opened, false, NULL);
-	if (archive && has_capture(archive, target) &&
-	    hf_serve(hf_library_fs(archive), STDIN_FILENO, *target->path ? target->path : NULL))
-		status = HF_EXIT_OK;
+	if (archive)
+		status = answer(archive, target);
 	hartfs_close(archive);
 	hf_opened_close(&opened);
 	return status;
@@ -75,7 +80,7 @@ int hf_command_serve(const struct hf_settings *settings)
 	if (hf_target_find(settings, settings->operands[0], NULL, true, &target))
 		status = serve(settings, &target);
 	else
-		hf_say(stderr, "hartfs serve: %s: there is no such file", settings->operands[0]);
+		hf_say(stderr, "hartfs serve: %s: %s", settings->operands[0], hf_why_none());
 	hf_target_fini(&target);
 	return status;
 }

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define EXTENSION "hartfs.so"
@@ -123,6 +125,50 @@ static char *make_query(const struct hf_settings *settings)
 	return query && asprintf(&text, "%s%s", *query == '-' ? "\n" : "", query) >= 0 ? text : NULL;
 }
 
+/* What the shell writes, without what a terminal would act on: names come from the archive. Lines may end as those of CSV. */
+static void show(int from)
+{
+	char bytes[4096];
+	ssize_t n;
+
+	while ((n = read(from, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)) {
+		for (ssize_t i = 0; i < n; i++) {
+			const unsigned char c = (unsigned char)bytes[i];
+
+			if ((c < 0x20 && c != '\n' && c != '\t' && !(c == '\r' && i + 1 < n && bytes[i + 1] == '\n')) || c == 0x7f)
+				bytes[i] = '?';
+		}
+		if (n > 0)
+			fwrite(bytes, 1, (size_t)n, stdout);
+		fflush(stdout);
+	}
+}
+
+/* As execvp, but with the output shown; returns only after an error, which is in errno. */
+static void run_shown(const char *const argv[])
+{
+	int ends[2], status = 0;
+	pid_t pid;
+
+	if (pipe(ends) < 0 || (pid = fork()) < 0)
+		return;
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execvp(argv[0], (char **)argv);
+		return;
+	}
+	close(ends[1]);
+	/* The terminal's signals are for the shell: it ends the query. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	show(ends[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
 int hf_command_sql(const struct hf_settings *settings)
 {
 	const char *argv[ARGUMENTS], *end;
@@ -145,7 +191,13 @@ int hf_command_sql(const struct hf_settings *settings)
 	/* The extension asks this very program. */
 	setenv("HARTFS", self, 1);
 	make_arguments(settings, load, open, query, argv);
-	execvp(argv[0], (char **)argv);
+	/* The extension says on standard error what hartfs serve says: mountd/sql/child.c. */
+	setenv("HARTFS_SHELL", "1", 1);
+	/* The prompt of the shell needs the terminal itself. */
+	if (isatty(STDOUT_FILENO) && (query || !isatty(STDIN_FILENO)))
+		run_shown(argv);
+	else
+		execvp(argv[0], (char **)argv);
 	hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
 	       errno == ENOENT ? " (the package sqlite3 has it)" : "");
 	free(load);

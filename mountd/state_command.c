@@ -109,6 +109,7 @@ static int ask(struct command *c, struct hartfs_archive *archive, const char *pa
 		return HF_EXIT_FAILURE;
 	}
 	hf_bar_clear(&c->bar);
+	hf_paths_warn("state", c->shown, hf_library_fs(archive), c->capture);
 	hf_bar_begin(&c->bar, c->settings->verbosity);
 	status = choose_hart(c, archive);
 	c->ask.path = c->capture;
@@ -129,7 +130,7 @@ int hf_command_state(const struct hf_settings *settings)
 	c.ask.form = settings->json ? HF_MOMENT_JSON : HF_MOMENT_TEXT;
 	hf_bar_begin(&c.bar, settings->verbosity);
 	if (!hf_target_find(settings, c.shown, NULL, true, &target)) {
-		hf_say(stderr, "hartfs state: %s: there is no such file", c.shown);
+		hf_say(stderr, "hartfs state: %s: %s", c.shown, hf_why_none());
 	} else if (!*target.path) {
 		hf_say(stderr, "hartfs state: %s: this is a directory; hartfs ls lists its captures", c.shown);
 	} else if (hf_opened_open(settings, target.archive, &opened)) {

@@ -42,27 +42,36 @@ static int add(scmp_filter_ctx filter, const struct call *call)
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, call->comparisons, call->comparison);
 }
 
-static int add_all(scmp_filter_ctx filter)
+static int add_all(scmp_filter_ctx filter, pid_t server)
 {
-	const scmp_datum_t OWN_PID = (scmp_datum_t)getpid();
+	const scmp_datum_t OWN_PID = (scmp_datum_t)getpid(), SERVER_PID = (scmp_datum_t)server;
 #define COUNT(...) (sizeof((struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp))
-#define HF_CALL(call) {.name = #call},
-#define HF_CALL_IF(call, ...) {.name = #call, .comparison = {__VA_ARGS__}, .comparisons = COUNT(__VA_ARGS__)},
+#define ROW(call) {.name = #call},
+#define ROW_IF(call, ...) {.name = #call, .comparison = {__VA_ARGS__}, .comparisons = COUNT(__VA_ARGS__)},
 /* clang misses a member in libseccomp's own macros. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-	const struct call calls[] = {
+	const struct call decoders[] = {
+#define HF_CALL ROW
+#define HF_CALL_IF ROW_IF
 #include "mountd/syscalls.def"
 	};
+	const struct call supervisors[] = {
+#define HF_CALL ROW
+#define HF_CALL_IF ROW_IF
+#include "mountd/supervisor_calls.def"
+	};
 #pragma GCC diagnostic pop
+	const struct call *calls = server ? supervisors : decoders;
+	const size_t count = server ? sizeof supervisors / sizeof *supervisors : sizeof decoders / sizeof *decoders;
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof calls / sizeof calls[0] && !err; i++)
+	for (size_t i = 0; i < count && !err; i++)
 		err = add(filter, &calls[i]);
 	return err;
 }
 
-int hf_syscalls_enter(bool audit, const char **ret_why)
+int hf_syscalls_enter(pid_t server, bool audit, const char **ret_why)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	int err = -ENOTSUP;
@@ -79,7 +88,7 @@ int hf_syscalls_enter(bool audit, const char **ret_why)
 	/* A binary tree instead of a list: most calls pass with a few comparisons. */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (!err)
-		err = add_all(filter);
+		err = add_all(filter, server);
 	if (!err) {
 		*ret_why = "this kernel has no seccomp, or refuses it";
 		err = seccomp_load(filter);
@@ -90,8 +99,9 @@ int hf_syscalls_enter(bool audit, const char **ret_why)
 
 #else
 
-int hf_syscalls_enter(bool audit, const char **ret_why)
+int hf_syscalls_enter(pid_t server, bool audit, const char **ret_why)
 {
+	(void)server;
 	(void)audit;
 	*ret_why = HF_SANDBOX_SANITIZER ? "built with a sanitizer, which needs more system calls"
 					: "built without libseccomp";

@@ -16,7 +16,7 @@ struct hf_target {
 };
 
 /* view may be NULL. as_capture: a capture.ini means the directory that it describes. False: there is no such path, or no
- * memory; *ret_target is to be ended in any case. */
+ * memory, which hf_why_none tells; *ret_target is to be ended in any case. */
 bool hf_target_find(const struct hf_settings *settings, const char *path, const char *view, bool as_capture,
 		    struct hf_target *ret_target);
 void hf_target_fini(struct hf_target *target);

@@ -66,6 +66,7 @@ static int put_capture(struct hartfs_archive *archive, const struct hf_settings 
 		hf_paths_complain("top", settings->operands[0], &diag);
 		return HF_EXIT_FAILURE;
 	}
+	hf_paths_warn("top", settings->operands[0], hf_library_fs(archive), capture);
 	return top.status;
 }
 
@@ -78,7 +79,7 @@ int hf_command_top(const struct hf_settings *settings)
 	if (settings->operand_count != 1)
 		return hf_settings_usage(settings, "a capture is needed");
 	if (!hf_target_find(settings, settings->operands[0], NULL, true, &target)) {
-		hf_say(stderr, "hartfs top: %s: there is no such file", settings->operands[0]);
+		hf_say(stderr, "hartfs top: %s: %s", settings->operands[0], hf_why_none());
 	} else if (!*target.path) {
 		hf_say(stderr, "hartfs top: %s: this is a directory; hartfs ls lists its captures", settings->operands[0]);
 	} else if (hf_opened_open(settings, target.archive, &opened)) {

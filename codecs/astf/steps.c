@@ -20,7 +20,7 @@ static void push_loss(struct hf_astf_step *s, enum hf_event_kind kind, int code,
 {
 	struct hf_event *ev = push(s, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = s->now->offset, .bytes = bytes, .detail = detail};
 }
 
@@ -181,6 +181,16 @@ static void check_insn(struct hf_astf_step *s, uint64_t pc)
 		push(s, HF_EVENT_DISCONTINUITY)->jump = (struct hf_ev_jump){.from = now->expected, .to = pc};
 }
 
+/* Whether the opcode of an instruction that did not trap leads elsewhere than to target, where the record says it went. */
+static inline bool contradicts(uint64_t pc, uint32_t opcode, unsigned flow, uint64_t target, bool taken)
+{
+	unsigned isa;
+	uint64_t leads;
+
+	return flow != HF_FLOW_PLAIN && (taken || flow != HF_FLOW_BRANCH) &&
+	       hf_arm_target(opcode, 4, HF_ISA_A64, pc, &leads, &isa) && leads != target;
+}
+
 static void push_sme(struct hf_astf_step *s, const struct hf_astf_record *rec)
 {
 	struct hf_event *ev = push(s, HF_EVENT_REG);
@@ -197,22 +207,29 @@ static inline void step_insn(struct hf_astf_step *s, const struct hf_astf_record
 	const bool trap = HF_ASTF_GET(rec, INSTR, trap);
 	const bool attempt = trap && !retires(s, opcode);
 	const bool branch = HF_ASTF_GET(rec, INSTR, is_branch), valid = HF_ASTF_GET(rec, INSTR, ea_valid);
+	const bool taken = branch && valid;
+	const uint64_t target = taken ? HF_ASTF_GET(rec, INSTR, ea) : pc + 4;
+	const uint8_t flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow;
 	struct hf_event *ev;
 
 	if (pc != now->expected || (now->state & HF_STATE_ABSENT) ||
 	    (now->flags & (HF_ASTF_CONTEXT_SEEN | HF_ASTF_EXPECT | HF_ASTF_DUE)) !=
 		    (HF_ASTF_CONTEXT_SEEN | HF_ASTF_EXPECT))
 		check_insn(s, pc);
+	if (pc & 3)
+		push_loss(s, HF_EVENT_DOUBT, HF_ERR_ASTF_ODD, 0, 0);
+	if (!trap && contradicts(pc, opcode, flow, target, taken))
+		push_loss(s, HF_EVENT_DOUBT, HF_ERR_ASTF_LEADS, 0, target);
 	ev = push(s, attempt ? HF_EVENT_ATTEMPT : HF_EVENT_INSN);
 	ev->insn = (struct hf_ev_insn){.pc = pc, .opcode = opcode, .size = 4, .isa = HF_ISA_A64, .mode = now->mode};
-	ev->insn.flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow;
+	ev->insn.flow = flow;
 	now->expected = pc + 4;
 	if (attempt) {
 		ev->flags = HF_EVF_RECORD;
 		ev->insn.record = now->index;
-	} else if (branch && valid) {
+	} else if (taken) {
 		ev->flags = HF_EVF_TAKEN;
-		now->expected = ev->insn.target = HF_ASTF_GET(rec, INSTR, ea);
+		now->expected = ev->insn.target = target;
 	}
 	now->index++;
 	now->fault = 0;
@@ -506,8 +523,10 @@ static const uint8_t *run_plain(struct hf_astf_sync *now, const uint8_t *p, cons
 		const uint32_t opcode = (uint32_t)(head >> 32), size = head >> 24 & 0xff;
 		const unsigned direction = head >> 20 & (HF_EVF_READ | HF_EVF_WRITE);
 		const bool valid = head >> 22 & 1, branch = head >> 19 & 1, taken = valid && branch;
+		const uint8_t flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow;
 
-		if ((head & unusual) != HF_ASTF_INSTR || hf_get64(p + 24) || pc != expected)
+		if ((head & unusual) != HF_ASTF_INSTR || hf_get64(p + 24) || pc != expected || pc & 3 ||
+		    contradicts(pc, opcode, flow, taken ? ea : pc + 4, taken))
 			break;
 		*ev = (struct hf_event){.kind = HF_EVENT_INSN, .flags = taken ? HF_EVF_TAKEN : 0};
 		ev->insn = (struct hf_ev_insn){.pc = pc,
@@ -515,7 +534,7 @@ static const uint8_t *run_plain(struct hf_astf_sync *now, const uint8_t *p, cons
 					       .opcode = opcode,
 					       .size = 4,
 					       .isa = HF_ISA_A64,
-					       .flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow,
+					       .flow = flow,
 					       .mode = mode};
 		expected = taken ? ea : pc + 4;
 		ev++;

@@ -81,6 +81,8 @@ int hf_sink_init_memory(struct hf_sink *sink, size_t cap)
 	if (cap < 2 * HF_SINK_ROOM)
 		cap = 2 * HF_SINK_ROOM;
 	buf = malloc(cap);
+	/* Whoever fails ends it all the same. */
+	*sink = (struct hf_sink){.start = NULL};
 	if (!buf)
 		return HF_ERR_NOMEM;
 	init(sink, buf, cap, flush_grow);

@@ -56,7 +56,8 @@ void hf_sink_printf(struct hf_sink *sink, const char *format, ...) __attribute__
 /* A sink into buf[cap]: cap >= HF_SINK_ROOM; more than cap bytes is HF_ERR_LIMIT. */
 void hf_sink_init_buffer(struct hf_sink *sink, uint8_t *buf, size_t cap);
 
-/* A growing memory sink: bytes are sink.start .. sink.p; free with hf_sink_fini_memory. */
+/* A growing memory sink: bytes are sink.start .. sink.p; free with hf_sink_fini_memory, which does no harm after
+ * HF_ERR_NOMEM either. */
 int hf_sink_init_memory(struct hf_sink *sink, size_t cap);
 void hf_sink_fini_memory(struct hf_sink *sink);
 

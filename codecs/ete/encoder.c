@@ -261,6 +261,8 @@ static void put_context(struct hf_ete_enc_state *s, const struct hf_event *ev)
 {
 	if (ev->fields & (HF_CONTEXT_PID | HF_CONTEXT_ASID))
 		s->cid = ev->fields & HF_CONTEXT_PID ? ev->context.pid : ev->context.asid;
+	else if (ev->fields & HF_CONTEXT_STATE && ev->state & HF_STATE_NO_PID)
+		s->cid = 0; /* the packets have no word for one that is not known */
 	if (ev->fields & HF_CONTEXT_STATE)
 		s->secure = (ev->state & HF_STATE_SECURE) != 0;
 }

@@ -54,8 +54,20 @@ static void emit_loss(struct hf_ete_flow *f, unsigned kind, int code, uint64_t o
 {
 	struct hf_event *ev = emit(f, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
+}
+
+/* Of a path that turns out to be wrong: all that was told since it last agreed with an address may be. */
+static void emit_misfit(struct hf_ete_flow *f, unsigned kind, int code, uint64_t offset, uint64_t detail)
+{
+	emit_loss(f, kind, code, offset, 0, detail);
+	f->events[f->pending - 1].back = f->s.unproven;
+}
+
+static void count_insns(struct hf_ete_flow *f, unsigned n)
+{
+	f->s.unproven = n < UINT32_MAX - f->s.unproven ? f->s.unproven + n : UINT32_MAX;
 }
 
 void hf_ete_flow_note(struct hf_ete_flow *f, int code, uint64_t detail)
@@ -144,9 +156,10 @@ static void pop_link(struct hf_ete_flow *f)
 
 static void tell_skipped(struct hf_ete_flow *f)
 {
-	if (f->s.skipped)
-		emit_loss(f, HF_EVENT_GAP, HF_ERR_ETE_NO_ADDRESS, f->s.skipped_at, 0, f->s.skipped);
-	f->s.skipped = 0;
+	if (!f->s.skipped)
+		return;
+	emit_misfit(f, HF_EVENT_GAP, HF_ERR_ETE_NO_ADDRESS, f->s.skipped_at, f->s.skipped);
+	f->s.skipped = f->s.unproven = 0;
 }
 
 /* An element whose instructions cannot be known. */
@@ -161,9 +174,20 @@ static void skip(struct hf_ete_flow *f, const struct hf_ete_element *e)
 /* The program and the trace do not go together: the flow is lost until the next address. */
 static void stray(struct hf_ete_flow *f, const struct hf_ete_element *e, int code, uint64_t detail)
 {
-	emit_loss(f, HF_EVENT_GAP, code, e->offset, 0, detail);
+	emit_misfit(f, HF_EVENT_GAP, code, e->offset, detail);
+	f->s.unproven = 0;
 	f->s.sync = HF_ETE_SYNC_CONTEXT;
 	hf_return_stack_clear(&f->links);
+}
+
+/* A synchronisation's address is where the flow was. */
+static void agree(struct hf_ete_flow *f, uint64_t offset)
+{
+	f->agreed->reached++;
+	if (!(f->s.missing & 2))
+		return;
+	f->agreed->count++;
+	f->agreed->offset = offset;
 }
 
 static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
@@ -174,10 +198,12 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		struct hf_event *ev = emit(f, HF_EVENT_DISCONTINUITY);
 
 		ev->jump = (struct hf_ev_jump){.from = s->pc, .to = e->value};
-	} else if (s->sync == HF_ETE_SYNC_FULL && !s->fresh && s->ran) {
-		f->agreed->reached++;
-		f->agreed->count += (s->missing & 2) != 0;
-		f->agreed->offset = s->missing & 2 ? e->offset : f->agreed->offset;
+		emit_misfit(f, HF_EVENT_DOUBT, HF_ERR_ETE_ELSEWHERE, e->offset, s->pc);
+		s->unproven = 0;
+	} else if (s->sync == HF_ETE_SYNC_TARGET || (s->sync == HF_ETE_SYNC_FULL && !s->fresh)) {
+		s->unproven = 0;
+		if (s->sync == HF_ETE_SYNC_FULL && s->ran)
+			agree(f, e->offset);
 	}
 	s->pc = e->value;
 	set_is(f, e->is);
@@ -245,6 +271,7 @@ static unsigned put_run(struct hf_ete_flow *f, const struct hf_walk_block *b, un
 	out->n += count;
 	f->s.age += count;
 	f->s.walked += count;
+	count_insns(f, count);
 	f->s.fresh &= count == 0;
 	f->s.ran |= count != 0;
 	return count;
@@ -294,6 +321,7 @@ static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const 
 
 	*ev = b->insn[b->count - 1];
 	f->s.age++;
+	count_insns(f, 1);
 	f->s.fresh = 0;
 	f->s.ran = 1;
 	f->s.pc = b->next;
@@ -301,7 +329,7 @@ static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const 
 		push_link(f, f->s.pc);
 	if (!taken) {
 		if (b->isa == HF_ISA_A64 && b->end != HF_WALK_BRANCH)
-			emit_loss(f, HF_EVENT_DOUBT, HF_ERR_ETE_NOT_TAKEN, e->offset, 0, ev->insn.pc);
+			emit_misfit(f, HF_EVENT_DOUBT, HF_ERR_ETE_NOT_TAKEN, e->offset, ev->insn.pc);
 		return;
 	}
 	if (find_target(f, r, b, &target)) {
@@ -601,6 +629,12 @@ static void take_trace_on(struct hf_ete_flow *f)
 	s->ran = 0;
 }
 
+/* Bytes that are no packet: the damage may be of a packet before them, whose length it changed. */
+static bool is_misread(int code)
+{
+	return code == HF_ERR_ETE_HEADER || code == HF_ERR_ETE_FIELD || code == HF_ERR_ETE_COMMIT;
+}
+
 static void take_loss(struct hf_ete_flow *f, const struct hf_ete_element *e)
 {
 	struct hf_ete_flow_state *s = &f->s;
@@ -608,11 +642,14 @@ static void take_loss(struct hf_ete_flow *f, const struct hf_ete_element *e)
 	tell_skipped(f);
 	if (!(e->flags & HF_ETE_EL_SILENT)) {
 		emit_loss(f, HF_EVENT_GAP, -(int)e->extra, e->offset, e->value, e->count);
+		if (is_misread(-(int)e->extra))
+			f->events[f->pending - 1].back = s->unproven;
 	} else if (s->ran) {
 		emit(f, HF_EVENT_DISCONTINUITY)->jump.from = s->sync == HF_ETE_SYNC_FULL ? s->pc : 0;
 	}
 	s->sync = HF_ETE_SYNC_NONE;
 	hf_return_stack_clear(&f->links);
+	s->unproven = 0;
 	s->ran = s->marked = 0;
 }
 

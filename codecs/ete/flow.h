@@ -46,6 +46,7 @@ struct hf_ete_flow_state {
 	uint8_t marked;  /* a timestamp marker stands open; age events ago */
 	uint32_t left;   /* instructions of a Q element */
 	uint32_t walked; /* instructions of this element */
+	uint32_t unproven; /* instructions since the flow last agreed with an address; UINT32_MAX: so many or more */
 	uint64_t age;
 	uint64_t skipped, skipped_at; /* P0 elements without address or context, and the first one's offset */
 };

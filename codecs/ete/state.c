@@ -60,6 +60,7 @@ static const struct hf_field_row fields[] = {
 	FLOW(marked, 1),
 	FLOW(left, UINT32_MAX),
 	FLOW(walked, UINT32_MAX),
+	FLOW(unproven, UINT32_MAX),
 	FLOW(age, UINT64_MAX),
 	FLOW(skipped, UINT64_MAX),
 	FLOW(skipped_at, UINT64_MAX),

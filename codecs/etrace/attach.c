@@ -80,7 +80,7 @@ static void lose_track(struct hf_etrace_attach *a, int code, uint64_t offset, ui
 	a->data_lost = true;
 	hf_etrace_accesses_lose(&a->accesses);
 	a->doubt = (struct hf_event){
-		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-code, .loss = {.offset = offset, .detail = detail}};
+		.kind = HF_EVENT_DOUBT, .code = (uint16_t)-code, .loss = {.offset = offset, .detail = detail}};
 }
 
 static bool is_early(const struct hf_etrace_attach *a)

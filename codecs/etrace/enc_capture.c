@@ -22,6 +22,6 @@ void hf_etrace_write_capture(const struct hf_side *side, struct hf_sink *sink)
 	hf_sink_printf(sink, "\n[program]\nelf = program.elf\n\n[parameters]\n");
 	hf_etrace_params_write(p, &usual, sink);
 	/* Decoding E-Trace does not need the table, a view ntrace/ of the copy does. */
-	if (p->zcmt && hf_code_size_of_view(side->stream->setup, side->hart, &code_size) && code_size.has_jvt)
+	if (p->zcmt && hf_code_size_of_view(side->stream, side->hart, &code_size) && code_size.has_jvt)
 		hf_sink_printf(sink, "jvt = 0x%llx\n", (unsigned long long)code_size.jvt);
 }

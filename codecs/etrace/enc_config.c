@@ -317,7 +317,7 @@ static void add_defaults(struct reading *r, const struct hf_etrace_config *c, co
 	add_default(r, "iaddress_width", stream && hf_stream_xlen(stream, hart) == 32 ? "32" : "64");
 	/* packet formats have ecalls that retire and trap; with those that trap alone this changes nothing */
 	add_default(r, "ecall_retires", stream && stream->setup ? "1" : "0");
-	hf_code_size_of_view(stream ? stream->setup : NULL, hart, &code_size);
+	hf_code_size_of_view(stream, hart, &code_size);
 	add_default(r, "zcmp", code_size.extensions & HF_RISCV_ZCMP ? "1" : "0");
 	add_default(r, "zcmt", code_size.extensions & HF_RISCV_ZCMT ? "1" : "0");
 	add_default(r, "privilege_width", "3");

@@ -223,7 +223,8 @@ void hf_etrace_follow_stop(struct hf_etrace_follow *f, bool end)
 static const struct hf_field_row fields[] = {
 	FIELD(pc, UINT64_MAX), FIELD(prev_address, UINT64_MAX), FIELD(context, UINT64_MAX), FIELD(next_epc, UINT64_MAX),
 	FIELD(gap_offset, UINT64_MAX), FIELD(gap_bytes, UINT64_MAX), FIELD(gap_detail, UINT64_MAX),
-	FIELD(unsynced, UINT64_MAX), FIELD(time, UINT64_MAX), FIELD(steps, UINT64_MAX), FIELD(prev_irets, UINT32_MAX),
+	FIELD(unsynced, UINT64_MAX), FIELD(time, UINT64_MAX), FIELD(steps, UINT64_MAX), FIELD(unproven, UINT64_MAX),
+	FIELD(gap_back, UINT32_MAX), FIELD(prev_irets, UINT32_MAX),
 	FIELD(gap_code, UINT32_MAX), FIELD(privilege, UINT8_MAX), FIELD(phase, HF_ETRACE_ENTER), FIELD(adjacent, 4),
 	FIELD(prev_end, HF_WALK_ENDS - 1), FIELD(entering, 2), FIELD(flags, HF_ETRACE_FLAGS), FIELD(reported, 1)};
 

@@ -70,8 +70,10 @@ struct hf_etrace_follow_state {
 	uint64_t unsynced; /* packets that need a synchronisation, none of which has come; HF_ETRACE_SYNCED: one has */
 	uint64_t time;	   /* of the transport, unwrapped */
 	uint64_t steps;	   /* instructions since the last outcome */
+	uint64_t unproven; /* instructions put into the list since a packet last agreed with where the walk was: from... */
 	uint32_t prev_irets; /* with INFERRED and IRREPORTED: what its packet said */
 	uint32_t gap_code;   /* -enum hf_err, 0: none open */
+	uint32_t gap_back;   /* hf_event.back */
 	uint8_t privilege;
 	uint8_t phase;
 	uint8_t adjacent; /* bytes of the instruction right before pc if that is known to have retired there, or 0 */
@@ -82,6 +84,8 @@ struct hf_etrace_follow_state {
 };
 
 #define HF_ETRACE_SYNCED UINT64_MAX
+/* ...here on, as the packet agreed with the one that is held back and comes next. */
+#define HF_ETRACE_PROVED UINT64_MAX
 
 struct hf_etrace_follow {
 	struct hf_etrace_report report;
@@ -103,6 +107,7 @@ struct hf_etrace_follow {
 	struct hf_walk_block *start;
 	uint32_t start_index;
 	struct hf_etrace_outcomes start_outcomes;
+	uint64_t start_unproven;
 	bool split; /* it was committed in part */
 	/* where a walk may have come to its end by another reading, NULL: nowhere; the report keeps its part */
 	struct hf_walk_block *second;
@@ -202,7 +207,7 @@ static inline void hf_etrace_note(struct hf_etrace_follow *f, int code, uint64_t
 {
 	const struct hf_event ev = {
 		.kind = HF_EVENT_NOTE,
-		.code = (uint32_t)-code,
+		.code = (uint16_t)-code,
 		.loss = {.offset = f->s.offset, .detail = detail},
 	};
 

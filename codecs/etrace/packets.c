@@ -17,6 +17,7 @@ static void open_gap(struct hf_etrace_follow *f, int code, uint64_t detail)
 		s->gap_offset = f->s.offset;
 		s->gap_detail = detail;
 		s->gap_bytes = 0;
+		s->gap_back = 0;
 	}
 	s->gap_bytes += f->s.size;
 }
@@ -26,7 +27,8 @@ static void close_gap(struct hf_etrace_follow *f)
 	struct hf_etrace_follow_state *s = &f->s;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_GAP,
-		.code = s->gap_code,
+		.code = (uint16_t)s->gap_code,
+		.back = s->gap_back,
 		.loss = {.offset = s->gap_offset, .bytes = s->gap_bytes, .detail = s->gap_detail},
 	};
 
@@ -47,10 +49,13 @@ static void roll_back(struct hf_etrace_follow *f)
 	f->cur = f->start;
 	f->index = f->open = f->start_index;
 	f->report.outcomes = f->start_outcomes;
+	f->s.unproven = f->start_unproven;
 }
 
 void hf_etrace_lose(struct hf_etrace_follow *f, int code, uint64_t detail)
 {
+	const bool misfit = f->s.phase != HF_ETRACE_IDLE;
+
 	hf_etrace_settle_trap(f, NULL);
 	if (hf_etrace_has(f, HF_ETRACE_STARTED) || f->s.phase != HF_ETRACE_IDLE) {
 		if (f->s.phase != HF_ETRACE_IDLE)
@@ -59,6 +64,9 @@ void hf_etrace_lose(struct hf_etrace_follow *f, int code, uint64_t detail)
 	}
 	f->final = f->tail;
 	open_gap(f, code, detail);
+	if (misfit && f->s.unproven != HF_ETRACE_PROVED)
+		f->s.gap_back = hf_event_back(f->s.unproven);
+	f->s.unproven = 0;
 	hf_etrace_forget_outcomes(&f->report);
 	f->s.phase = HF_ETRACE_IDLE;
 	f->s.entering = 0;
@@ -84,12 +92,16 @@ static uint64_t high_bits(const struct hf_program *program, uint64_t mask)
 {
 	bool positive = false;
 
-	for (size_t i = 0; program && i < program->count; i++) {
-		const struct hf_program_piece *piece = &program->pieces[i];
+	for (size_t level = 0; program && level <= program->below_count; level++) {
+		const struct hf_program *code = level ? program->below[level - 1] : program;
 
-		if (piece->address >= ~(mask >> 1))
-			return ~mask;
-		positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+		for (size_t i = 0; i < code->count; i++) {
+			const struct hf_program_piece *piece = &code->pieces[i];
+
+			if (piece->address >= ~(mask >> 1))
+				return ~mask;
+			positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+		}
 	}
 	return positive ? 0 : ~mask;
 }
@@ -190,6 +202,9 @@ static void finish_report(struct hf_etrace_follow *f)
 {
 	settle_outcome(f);
 	f->s.reported = true;
+	/* An address that a jump leads to says nothing of the path to that jump. */
+	if (hf_etrace_has(f, HF_ETRACE_INFERRED) || f->report.pkt.notify)
+		f->s.unproven = HF_ETRACE_PROVED;
 	if (f->report.params.figure && f->report.pkt.updiscon)
 		f->s.flags |= HF_ETRACE_FINAL;
 	hf_etrace_report_learn(&f->report);
@@ -314,6 +329,8 @@ static void finish_sync(struct hf_etrace_follow *f)
 	if (f->finished == HF_ETRACE_ENTER && f->cur->end == HF_WALK_BRANCH && f->cur->count == 1)
 		hf_etrace_add_outcome(r, r->pkt.branch); /* entering forgot all others */
 	s->privilege = r->pkt.privilege;
+	if (f->finished == HF_ETRACE_FOLLOW)
+		s->unproven = HF_ETRACE_PROVED;
 	/* 2.1: where nothing is synchronised but the start, what was learned stays */
 	hf_etrace_report_sync(r, hf_etrace_has(f, HF_ETRACE_STARTED));
 	doubt_tables(f);
@@ -436,6 +453,7 @@ int hf_etrace_dispatch(struct hf_etrace_follow *f, const struct hf_etrace_messag
 	f->start = f->cur;
 	f->start_index = f->index;
 	f->start_outcomes = r->outcomes;
+	f->start_unproven = f->s.unproven;
 	f->mark = f->tail;
 	f->split = false;
 	f->s.steps = 0;

@@ -192,12 +192,13 @@ static void add_attempt(struct hf_etrace_follow *f, uint64_t epc, enum hf_mode m
 {
 	const uint64_t full = hf_walk_full(&f->blocks, epc);
 	struct hf_event ev;
+	uint64_t there;
 
 	if (hf_walk_insn(&f->blocks, epc, &ev)) {
 		ev.kind = HF_EVENT_ATTEMPT;
 		ev.insn.mode = (uint8_t)mode;
 		hf_etrace_add(f, &ev);
-	} else if (fetched && !(f->blocks.program && hf_program_find(f->blocks.program, full))) {
+	} else if (fetched && !(f->blocks.program && hf_program_at(f->blocks.program, full, &there))) {
 		hf_etrace_note(f, HF_ERR_ETRACE_NO_CODE, full);
 	}
 }

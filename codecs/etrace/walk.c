@@ -89,6 +89,7 @@ static inline void add_stretch(struct hf_etrace_follow *f, const struct hf_walk_
 	item->block = b;
 	item->target = target;
 	f->tail += f->open < to;
+	f->s.unproven += f->open < to ? to - f->open : 0;
 	f->open = to;
 }
 

@@ -13,6 +13,7 @@
 
 #define PIECE 65536u
 #define COMPRESS_ZSTD 2	   /* ELFCOMPRESS_ZSTD, which glibc has since 2.37 */
+#define VERSION_HIDDEN 0x8000 /* of a row of SHT_GNU_versym */
 #define RISCV_IRELATIVE 58 /* R_RISCV_IRELATIVE and R_AARCH64_IRELATIVE, which musl does not have */
 #define AARCH64_IRELATIVE 1032
 
@@ -176,6 +177,8 @@ struct walk {
 	char *names; /* of symbols; a zero byte ends it */
 	uint64_t names_size;
 	uint8_t *piece; /* of the table */
+	uint8_t *versions; /* of its symbols, two bytes each; NULL: there are none */
+	uint64_t version_count;
 };
 
 /* How many sections there are: what e_shnum cannot hold is the size of the first one (ELF, e_shnum). */
@@ -284,19 +287,36 @@ static bool is_wanted(const struct walk *walk, const Elf64_Sym *sym)
 	       !is_mapping(walk->names + sym->st_name);
 }
 
-static int give(const struct walk *walk, const Elf64_Sym *sym)
+/* Whether that symbol of the table is not what a program that is linked today gets by this name: the version of it is
+ * hidden (LSB, Symbol Version Table), or, in .symtab, stands behind it as the linker writes it. */
+static bool is_old(const struct walk *walk, const Elf64_Sym *sym, uint64_t number)
+{
+	const char *version = strchr(walk->names + sym->st_name, '@');
+
+	if (number < walk->version_count)
+		return hf_get16(walk->versions + 2 * number) & VERSION_HIDDEN;
+	return version && version[1] != '@';
+}
+
+static int give(const struct walk *walk, const Elf64_Sym *sym, uint64_t number)
 {
 	const Elf64_Shdr *section = section_of(walk, sym);
+	char *version = strstr(walk->names + sym->st_name, "@@");
 	struct hf_elf_symbol symbol = {
 		.address = sym->st_value,
 		.size = sym->st_size,
 		.name = walk->names + sym->st_name,
 		.end = section ? section->sh_addr + section->sh_size : 0,
 		.function = ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE,
+		.indirect = ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 		.local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL,
 		.weak = ELF64_ST_BIND(sym->st_info) == STB_WEAK,
+		.old = is_old(walk, sym, number),
 	};
 
+	/* What is used is known without its version. */
+	if (version && version != symbol.name)
+		*version = 0;
 	/* AAELF32 5.5.3: bit 0 of a function's value says that it is T32 code. */
 	if (walk->file->machine == EM_ARM && symbol.function)
 		symbol.address &= ~UINT64_C(1);
@@ -321,12 +341,29 @@ static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
 
 			hf_elf_Sym_get(walk->piece + i * row, is_wide(walk->file), &sym);
 			if (is_wanted(walk, &sym))
-				err = give(walk, &sym);
+				err = give(walk, &sym, first + i);
 		}
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+/* Those of the dynamic symbols. What is damaged tells nothing. */
+static int load_versions(struct walk *walk)
+{
+	const Elf64_Shdr *section = find_section(walk, SHT_GNU_versym);
+	const uint64_t size = section ? section->sh_size : 0;
+	int err;
+
+	if (!size || !within(section->sh_offset, size, walk->file->src->size) || size / 2 > HF_ELF_SYMBOLS_MAX)
+		return 0;
+	walk->versions = malloc((size_t)size);
+	if (!walk->versions)
+		return fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
+	err = read_all(walk->file->src, section->sh_offset, walk->versions, (size_t)size, walk->diag);
+	walk->version_count = size / 2;
+	return err;
 }
 
 static int walk_file(struct walk *walk)
@@ -344,6 +381,8 @@ static int walk_file(struct walk *walk)
 	if (!symtab)
 		return 0;
 	err = load_names(walk, symtab);
+	if (!err && symtab->sh_type == SHT_DYNSYM)
+		err = load_versions(walk);
 	if (err)
 		return err;
 	walk->piece = malloc(PIECE);
@@ -359,6 +398,7 @@ static int walk_symbols(struct walk *walk)
 	free(walk->sections);
 	free(walk->names);
 	free(walk->piece);
+	free(walk->versions);
 	return err;
 }
 
@@ -465,19 +505,22 @@ static int give_stub(const struct plt *plt, const Elf64_Rela *rela, uint64_t add
 						     .name = text,
 						     .end = plt->section->sh_addr + plt->section->sh_size,
 						     .function = true,
+						     .chooser = number ? 0 : (uint64_t)rela->r_addend,
 						     .local = true});
 }
 
-/* The n-th stub belongs to the n-th relocation that fills a slot; the stubs share the table evenly. */
+/* The n-th stub belongs to the n-th relocation that fills a slot; the stubs share the table evenly, behind the first
+ * entry, which is there if one of them names a symbol that the dynamic linker finds. */
 static int give_stubs(const struct plt *plt)
 {
 	const bool wide = is_wide(plt->walk->file);
 	const size_t row = hf_elf_Rela_size(wide), rows = plt->relocations_size / row;
-	uint64_t count = 0, size, address = plt->section->sh_addr + PLT_HEADER;
+	uint64_t count = 0, size, address = plt->section->sh_addr, header = 0;
 	int err = 0;
 
 	for (int pass = 0; pass < 2 && !err; pass++) {
-		size = count ? (plt->section->sh_size - PLT_HEADER) / count : 0;
+		size = count && plt->section->sh_size > header ? (plt->section->sh_size - header) / count : 0;
+		address += pass ? header : 0;
 		if (pass && (size < PLT_STUB || size > PLT_STUB_MAX || size % 4))
 			return 0;
 		for (size_t i = 0; i < rows && !err; i++) {
@@ -487,6 +530,7 @@ static int give_stubs(const struct plt *plt)
 			if (!is_jump_slot(plt->walk->file, (uint32_t)(wide ? rela.r_info : rela.r_info & 0xff)))
 				continue;
 			count += !pass;
+			header = (wide ? rela.r_info >> 32 : rela.r_info >> 8) ? PLT_HEADER : header;
 			if (pass) {
 				err = give_stub(plt, &rela, address, size);
 				address += size;
@@ -522,7 +566,7 @@ static int walk_plt(const struct walk *walk)
 	plt.section = section_named(walk, names, size, ".plt");
 	relocations = section_named(walk, names, size, ".rela.plt");
 	free(names);
-	if (!plt.section || !relocations || plt.section->sh_size < PLT_HEADER)
+	if (!plt.section || !relocations)
 		return 0;
 	err = load_plt(&plt, relocations);
 	if (!err)

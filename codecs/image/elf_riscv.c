@@ -28,18 +28,19 @@ static bool is_named(const char *item, size_t n, const char *name)
 	return true;
 }
 
-uint32_t hf_riscv_arch_extensions(const char *arch)
+uint32_t hf_riscv_arch_extensions(const char *arch, size_t size)
 {
 	uint32_t ret = 0;
 
-	for (const char *p = arch; *p;) {
-		const size_t n = strcspn(p, "_");
+	for (const char *p = arch, *end = arch + size; p < end;) {
+		const char *mark = memchr(p, '_', (size_t)(end - p));
+		const size_t n = (size_t)((mark ? mark : end) - p);
 
 		if (is_named(p, n, "zcmp") || is_named(p, n, "zce"))
 			ret |= HF_RISCV_ZCMP;
 		if (is_named(p, n, "zcmt") || is_named(p, n, "zce"))
 			ret |= HF_RISCV_ZCMT;
-		p += n + (p[n] == '_');
+		p += n + 1;
 	}
 	return ret;
 }
@@ -136,7 +137,7 @@ int hf_elf_file_riscv(const struct hf_elf_file *file, struct hf_elf_riscv *ret_r
 		return err;
 	arch = bytes ? find_section_arch(bytes, size) : NULL;
 	if (arch)
-		ret_riscv->extensions = hf_riscv_arch_extensions(arch);
+		ret_riscv->extensions = hf_riscv_arch_extensions(arch, strlen(arch));
 	if (!arch || (ret_riscv->extensions & HF_RISCV_ZCMT)) {
 		err = hf_elf_file_symbol(file, "__jvt_base$", &ret_riscv->jvt, diag);
 		ret_riscv->has_jvt = !err && ret_riscv->jvt % JVT_ALIGN == 0;

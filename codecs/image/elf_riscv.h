@@ -20,7 +20,7 @@ struct hf_elf_riscv {
  */
 int hf_elf_file_riscv(const struct hf_elf_file *file, struct hf_elf_riscv *ret_riscv, struct hf_diag *diag);
 
-/* The extensions of an arch string, as "rv32i2p1_c2p0_zcmp1p0". Zce stands for both. */
-uint32_t hf_riscv_arch_extensions(const char *arch);
+/* The extensions of an arch string of n bytes, as "rv32i2p1_c2p0_zcmp1p0". Zce stands for both. */
+uint32_t hf_riscv_arch_extensions(const char *arch, size_t n);
 
 #endif

@@ -23,13 +23,33 @@ void hf_program_fini(struct hf_program *program)
 	hf_program_init(program);
 }
 
-const struct hf_program_piece *hf_program_find(const struct hf_program *program, uint64_t address)
+/* The piece of the program itself that holds address, or NULL, and then *room becomes the bytes to the next one if they
+ * are fewer. */
+static const struct hf_program_piece *find(const struct hf_program *program, uint64_t address, uint64_t *room)
 {
 	const size_t low = HF_COUNT_UP_TO(program->pieces, program->count, address, address);
+	const struct hf_program_piece *next = &program->pieces[low];
 
-	if (low == 0 || address - program->pieces[low - 1].address >= program->pieces[low - 1].size)
+	if (low && address - next[-1].address < next[-1].size)
+		return &next[-1];
+	if (low < program->count && next->address - address < *room)
+		*room = next->address - address;
+	return NULL;
+}
+
+const uint8_t *hf_program_at(const struct hf_program *program, uint64_t address, uint64_t *ret_n)
+{
+	uint64_t room = UINT64_MAX;
+	const struct hf_program_piece *piece = find(program, address, &room);
+
+	for (size_t i = 0; !piece && i < program->below_count; i++)
+		piece = find(program->below[i], address, &room);
+	*ret_n = 0;
+	if (!piece)
 		return NULL;
-	return &program->pieces[low - 1];
+	*ret_n = piece->size - (address - piece->address);
+	*ret_n = *ret_n < room ? *ret_n : room;
+	return piece->bytes + (address - piece->address);
 }
 
 /* Bytes [offset, offset + n) of src in memory of their own. */
@@ -106,7 +126,8 @@ static int load_pieces(struct hf_program_piece *all, size_t count, const struct 
 static void drop_pieces(const struct hf_program *program, struct hf_program_piece *all, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct hf_program_piece *old = hf_program_find(program, all[i].address);
+		uint64_t room = UINT64_MAX;
+		const struct hf_program_piece *old = find(program, all[i].address, &room);
 
 		if (!old || old->bytes != all[i].bytes)
 			free((uint8_t *)all[i].bytes);

@@ -29,6 +29,10 @@ struct hf_program {
 	uint32_t extensions;
 	bool has_jvt;
 	uint64_t jvt;
+	/* Where else the bytes of an address are looked for, in that order, if this has none there. Neither they nor the array
+	 * are owned. */
+	const struct hf_program *const *below;
+	size_t below_count;
 };
 
 static inline void hf_program_init(struct hf_program *program)
@@ -46,16 +50,7 @@ void hf_program_fini(struct hf_program *program);
 int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t bias, struct hf_diag *diag);
 int hf_program_add_raw(struct hf_program *program, struct hf_src *src, uint64_t address, struct hf_diag *diag);
 
-/* The piece that holds address, or NULL. */
-const struct hf_program_piece *hf_program_find(const struct hf_program *program, uint64_t address);
-
-/* The bytes from address on, as many as are there without a gap of one piece: *ret_n, 0 if none. */
-static inline const uint8_t *hf_program_at(const struct hf_program *program, uint64_t address, uint64_t *ret_n)
-{
-	const struct hf_program_piece *piece = hf_program_find(program, address);
-
-	*ret_n = piece ? piece->size - (address - piece->address) : 0;
-	return piece ? piece->bytes + (address - piece->address) : NULL;
-}
+/* The bytes from address on, as many as are there without a gap of one piece: *ret_n; NULL and 0 if there are none. */
+const uint8_t *hf_program_at(const struct hf_program *program, uint64_t address, uint64_t *ret_n);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/isa/listed_lines.h"
+#include "codecs/isa/riscv.h"
 
 /* Bytes written by hf_disasm_put at most, and the width to which texts are filled with blanks. */
 #define HF_DISASM_ROOM 256
@@ -32,6 +33,12 @@
  * them. No effect with LLVM before 19.
  */
 #define HF_DISASM_CODE_SIZE 0x40u
+
+/* isa with what is to be OR-ed to it of an opcode, on a hart that has these extensions: HF_RISCV_ZCMP, HF_RISCV_ZCMT. */
+static inline unsigned hf_disasm_isa(unsigned isa, uint32_t opcode, uint32_t extensions)
+{
+	return isa | (extensions && hf_riscv_is_code_size(opcode) ? HF_DISASM_CODE_SIZE : 0);
+}
 
 /* One cache line. The rest of a text longer than HF_DISASM_HEAD, which RISC-V does not have, is in tails. */
 struct hf_disasm_slot {

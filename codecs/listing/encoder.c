@@ -186,9 +186,9 @@ static inline uint8_t *put_body(struct listing *l, uint8_t *p, const struct hf_e
 	start = p = hf_text_put_hex16(p, insn->pc) + 1;
 	p[-1] = ' ';
 	if (env && env->disasm) {
-		const unsigned code_size = hf_riscv_is_code_size(insn->opcode) ? l->code_size : 0;
+		const unsigned isa = hf_disasm_isa(insn->isa, insn->opcode, l->extensions);
 
-		p = hf_disasm_put(env->disasm, p, insn->opcode, insn->size, insn->isa | code_size);
+		p = hf_disasm_put(env->disasm, p, insn->opcode, insn->size, isa);
 		l->state.owed = p - start < HF_DISASM_WIDTH ? (uint8_t)(HF_DISASM_WIDTH - (p - start)) : 0;
 	} else {
 		p = hf_text_put_hex_width(p, insn->opcode, insn->size == 2 ? 4 : 8);
@@ -489,6 +489,7 @@ static const struct hf_field_row fields[] = {
 	HF_FIELD_ROW(struct listing_state, owed, HF_DISASM_WIDTH),
 	HF_FIELD_ROW(struct listing_state, run, HF_EVENT_KINDS - 1),
 	HF_FIELD_ROW(struct listing_state, place, 2),
+	HF_FIELD_ROW(struct listing_state, ids, HF_CONTEXT_PID | HF_CONTEXT_TID),
 };
 
 static void state(struct hf_enc *enc, struct hf_fields *f)
@@ -509,10 +510,8 @@ static int init(struct hf_enc *enc)
 {
 	struct listing *l = (struct listing *)enc;
 	const struct hf_symbols *symbols;
-	struct hf_code_size code_size;
 
-	hf_code_size_read(enc->stream->setup, enc->hart, &code_size, NULL);
-	l->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
+	l->extensions = hf_code_size_extensions(enc->stream, enc->hart);
 	set_number(l);
 	symbols = enc->env && enc->env->symbols ? hf_symbols_of(enc->env->symbols, enc->hart) : NULL;
 	l->has_lines = symbols && hf_symbols_have_lines(symbols);
@@ -523,7 +522,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
-	.version = 6,
+	.version = 7,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS | HF_ENC_COUNTS | HF_ENC_TIMES,
 	.size = sizeof(struct listing),
 	.put_known = put_known,

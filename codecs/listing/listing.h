@@ -50,7 +50,8 @@
  *                                    backslash
  *   "# opaque" ["offset=" dec] "bytes=" dec ["data=" hex]
  *   "# discontinuity" from "->" to ["untraced"]   from, to: 16 hex digits or "?"
- *   "# gap" | "# doubt" | "# note"   ["offset=" dec] ["bytes=" dec] reason   (reason: a sentence, to the line's end)
+ *   "# gap" | "# doubt" | "# note"   ["offset=" dec] ["bytes=" dec] ["back=" dec] reason   (reason: a sentence, to the
+ *                                    line's end; back: so many insn lines before this one may be wrong)
  */
 #ifndef HF_LISTING_LISTING_H
 #define HF_LISTING_LISTING_H
@@ -75,6 +76,7 @@ struct listing_state {
 	uint8_t owed;     /* blanks to write before anything else on the line of an instruction */
 	uint8_t run;      /* kind of the event whose DATA may follow */
 	uint8_t place;    /* pieces of that DATA so far: 0, then 1 and 2 in turn */
+	uint8_t ids;      /* HF_CONTEXT_PID, HF_CONTEXT_TID: known */
 };
 
 struct listing {
@@ -86,7 +88,7 @@ struct listing {
 		uint8_t byte[24];
 	} number;                     /* the ordinal's digits */
 	unsigned digits;
-	unsigned code_size;             /* HF_DISASM_CODE_SIZE if the hart has Zcmp or Zcmt */
+	uint32_t extensions;            /* those of the hart that share opcodes */
 	bool has_lines;
 	const struct hf_symbol *symbol; /* of the last instruction, or NULL */
 	uint32_t use;                   /* of the disassembler's lines that are its own; 0: none */

@@ -80,6 +80,10 @@ static uint8_t *put_state(uint8_t *p, unsigned state)
 static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
 	const struct hf_ev_context *context = &ev->context;
+	const unsigned state = ev->fields & HF_CONTEXT_STATE ? ev->state : 0;
+	/* of those that were known */
+	const unsigned lost = l->state.ids & ((state & HF_STATE_NO_PID ? HF_CONTEXT_PID : 0) |
+					      (state & HF_STATE_NO_TID ? HF_CONTEXT_TID : 0));
 	const struct {
 		uint32_t field;
 		const char *key;
@@ -96,6 +100,9 @@ static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (ev->fields & numbers[i].field)
 			p = put_dec(p, numbers[i].key, numbers[i].value);
+	p = lost & HF_CONTEXT_PID ? hf_text_put(p, " pid=?") : p;
+	p = lost & HF_CONTEXT_TID ? hf_text_put(p, " tid=?") : p;
+	l->state.ids = (uint8_t)((l->state.ids & ~lost) | (ev->fields & (HF_CONTEXT_PID | HF_CONTEXT_TID)));
 	if (ev->fields & HF_CONTEXT_MODE)
 		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(context->mode));
 	if (ev->fields & HF_CONTEXT_VLEN)
@@ -163,6 +170,8 @@ static uint8_t *put_loss(struct listing *l, uint8_t *p, const struct hf_event *e
 		p = put_dec(p, ev->flags & HF_EVF_FILE ? " file_offset=" : " offset=", ev->loss.offset);
 	if (ev->loss.bytes)
 		p = put_dec(p, " bytes=", ev->loss.bytes);
+	if (ev->back)
+		p = put_dec(p, " back=", ev->back);
 	*p++ = ' ';
 	return p + hf_diag_format(&diag, (char *)p, LISTING_ROOM / 2);
 }

@@ -74,7 +74,7 @@ int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, ui
 {
 	const uint8_t xlen = stream && hf_stream_xlen(stream, hart) == 32 ? 32 : 64;
 	struct hf_code_size code_size;
-	const struct hf_program *tables = hf_code_size_of_view(stream ? stream->setup : NULL, hart, &code_size);
+	const struct hf_program *tables = hf_code_size_of_view(stream, hart, &code_size);
 	uint64_t v[KEYS] = {0};
 	int err;
 

@@ -196,8 +196,8 @@ static void end_part(struct hf_ntrace_dec *d)
 	const bool last = in->pipeline.stop == HF_PIPELINE_ERROR || !hf_ntrace_input_has_next(in);
 	if (last)
 		tell_unsynced(d);
-	if (s->lost_code)
-		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
+	hf_ntrace_push_gap(d);
+	hf_ntrace_change_context(d);
 	begin_part(d);
 	if (last) {
 		s->phase = HF_NTRACE_PHASE_END;
@@ -426,6 +426,9 @@ static const struct hf_field_row fields[] = {
 	FIELD(ids, HF_CONTEXT_PID | HF_CONTEXT_VMID),
 	FIELD(pid, UINT32_MAX),
 	FIELD(vmid, UINT32_MAX),
+	FIELD(owned, 1),
+	FIELD(owner, UINT64_MAX),
+	FIELD(owner_left, INT64_MAX),
 	FIELD(pc, UINT64_MAX),
 	FIELD(ref, UINT64_MAX),
 	FIELD(debt, UINT64_MAX),
@@ -441,7 +444,8 @@ static const struct hf_field_row fields[] = {
 	FIELD(repeats, HF_NTRACE_RUN_MAX),
 	FIELD(left, INT64_MAX),
 	FIELD(straight, INT64_MAX),
-	FIELD(unsure, INT64_MAX),
+	FIELD(unproven, INT64_MAX),
+	FIELD(lost_back, UINT32_MAX),
 	FIELD(address, UINT64_MAX),
 	FIELD(last_tcode, HF_NTRACE_TCODES - 1),
 	FIELD(last_btype, 3),

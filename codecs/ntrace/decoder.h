@@ -43,6 +43,9 @@ struct hf_ntrace_state {
 	uint8_t mode;         /* enum hf_mode */
 	uint8_t ids;          /* HF_CONTEXT_PID: pid is scontext; HF_CONTEXT_VMID: vmid is hcontext */
 	uint32_t pid, vmid;
+	uint8_t owned;        /* an Ownership is yet to take effect: owner is its PROCESS, */
+	uint64_t owner;
+	uint64_t owner_left;  /*   and so many halfwords were executed before it */
 	uint64_t pc;
 	uint64_t ref;         /* address sent last, which U-ADDR is relative to (8.1) */
 	uint64_t debt;        /* to add to the next I-CNT; negative (two's complement): halfwords executed already */
@@ -57,7 +60,7 @@ struct hf_ntrace_state {
 	uint32_t repeats;     /* how often the message is executed again after this time */
 	uint64_t left;        /* halfwords of I-CNT still to execute */
 	uint64_t straight;    /* HISTORY: halfwords since the last branch */
-	uint64_t unsure;      /* instructions since I-CNT was last compared with what was executed */
+	uint64_t unproven;    /* instructions since a message last agreed with where the flow was */
 	uint64_t address;     /* where execution goes on after the message; absolute */
 	/* the branch message that RepeatBranch would repeat; tcode 0: none */
 	uint8_t last_tcode, last_btype;
@@ -66,6 +69,7 @@ struct hf_ntrace_state {
 	/* trace is lost since lost_at, and lost_code says why (-enum hf_err; 0: no trace is lost) */
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
+	uint32_t lost_back;   /* hf_event.back */
 	uint64_t reserved, acquired; /* messages with a reserved TCODE, and with that of Data Acquisition among them */
 	uint64_t unsynced;    /* messages about the flow before the first synchronising one; or HF_NTRACE_SYNCED */
 };
@@ -140,6 +144,9 @@ struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind);
 void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64_t at, uint64_t bytes,
 			 uint64_t detail);
 
+/* The GAP of what is lost, if anything is. */
+void hf_ntrace_push_gap(struct hf_ntrace_dec *d);
+
 /* Trace is lost from here on, and code says why. If trace is lost already, that loss goes on. */
 void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t detail);
 
@@ -148,6 +155,17 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 
 /* Executes one piece of the message, as the phase says. */
 void hf_ntrace_run(struct hf_ntrace_dec *d);
+
+/* ---- context.c ---- */
+
+/*
+ * Takes mode and id from the PROCESS of an Ownership. It comes when the instruction retires that changes the context (7.1):
+ * what ResourceFull counted before it, and is still to be executed, ran in the context before.
+ */
+void hf_ntrace_own(struct hf_ntrace_dec *d, uint64_t process);
+
+/* Lets the Ownership take effect that is yet to, if one is. */
+void hf_ntrace_change_context(struct hf_ntrace_dec *d);
 
 /* Chooses the program for the context in the state. */
 void hf_ntrace_choose_program(struct hf_ntrace_dec *d);

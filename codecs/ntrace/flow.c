@@ -35,6 +35,12 @@ static struct hf_ntrace_plan *push(struct hf_ntrace_dec *d, const struct hf_even
 	return plan;
 }
 
+static struct hf_ntrace_plan *push_insns(struct hf_ntrace_dec *d, const struct hf_event *ev, uint32_t count)
+{
+	d->s.unproven += count;
+	return push(d, ev, count);
+}
+
 struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind)
 {
 	struct hf_event *ev = &d->singles[d->single_count++];
@@ -49,10 +55,20 @@ void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64
 {
 	struct hf_event *ev = hf_ntrace_single(d, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss.offset = hf_ntrace_input_offset(&d->input, at);
 	ev->loss.bytes = bytes;
 	ev->loss.detail = detail;
+}
+
+void hf_ntrace_push_gap(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (!s->lost_code)
+		return;
+	hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
+	d->singles[d->single_count - 1].back = s->lost_back;
 }
 
 static void push_jump(struct hf_ntrace_dec *d, uint64_t from, uint64_t to, uint8_t flags)
@@ -98,7 +114,8 @@ static void forget(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 
 	s->debt = 0;
-	s->unsure = 0;
+	s->owner_left = 0;
+	s->unproven = 0;
 	hf_return_stack_clear(&d->calls);
 	s->last_tcode = 0;
 }
@@ -112,6 +129,7 @@ void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t det
 		s->lost_at = at;
 		s->lost_detail = detail;
 		s->lost_bytes = 0;
+		s->lost_back = 0;
 	}
 	s->known = 0;
 	s->phase = HF_NTRACE_PHASE_FETCH;
@@ -126,20 +144,26 @@ static bool is_misfit(int code)
 
 /*
  * The message that is executed does not fit the program. Its events since mark are removed from the plan. Instructions
- * before mark stay, but I-CNT was not compared with them yet: a DOUBT says how many.
+ * before mark stay, and may be wrong back to where the path was proved last.
  */
 static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
 {
+	const bool first = !d->s.lost_code;
+	uint32_t back;
+
 	while (d->plan_count > mark) {
 		const struct hf_ntrace_plan *plan = &d->plans[--d->plan_count];
 
 		d->planned -= plan->count;
 		if (plan->ev >= d->singles && plan->ev < d->singles + HF_NTRACE_PLANS)
 			d->single_count--;
+		else
+			d->s.unproven -= plan->count;
 	}
-	if (is_misfit(code) && d->s.unsure)
-		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_UNSURE, d->s.message_at, 0, d->s.unsure);
+	back = hf_event_back(d->s.unproven);
 	hf_ntrace_lose(d, code, d->s.message_at, detail);
+	if (first && is_misfit(code))
+		d->s.lost_back = back;
 	d->s.lost_bytes += d->s.message_length;
 }
 
@@ -163,9 +187,8 @@ static void restart(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 
-	if (s->lost_code)
-		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
-	else if (s->begun)
+	hf_ntrace_push_gap(d);
+	if (!s->lost_code && s->begun)
 		push_jump(d, s->pc, s->address, HF_EVF_UNTRACED);
 	if (s->btype != HF_NTRACE_BTYPE_JUMP)
 		push_trap(d, &(struct outcome){.known = false});
@@ -294,6 +317,18 @@ static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block 
 	return false;
 }
 
+/* That many halfwords of it are executed. */
+static void count_block(struct hf_ntrace_state *s, uint64_t halfwords)
+{
+	s->owner_left = s->owner_left > halfwords ? s->owner_left - halfwords : 0;
+}
+
+/* Whether the context changes before the next instruction. */
+static bool is_change_due(const struct hf_ntrace_state *s)
+{
+	return s->owned && !s->owner_left;
+}
+
 /* Executes a ResourceFull with a history as far as its last branch, and no further (7.8). */
 static void run_history(struct hf_ntrace_dec *d)
 {
@@ -301,16 +336,15 @@ static void run_history(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_walk_block *block = find(d, s->pc);
 	struct hf_walk_circle circle = {0};
-	uint64_t insns = 0;
 
 	for (unsigned used = 0; used < HF_NTRACE_PIECE; used++) {
-		struct hf_ntrace_plan *entry = push(d, block->insn, block->count);
+		struct hf_ntrace_plan *entry = push_insns(d, block->insn, block->count);
 		struct hf_walk_block *from = block;
 		int err = 0;
 
 		s->debt -= block->halfwords;
 		s->straight += block->halfwords;
-		insns += block->count;
+		count_block(s, block->halfwords);
 		if (s->straight > STRAIGHT_MAX || (!d->params.all_jumps && is_circle(&circle, block))) {
 			fail(d, HF_ERR_NTRACE_HISTORY, place(from), mark);
 			return;
@@ -321,24 +355,26 @@ static void run_history(struct hf_ntrace_dec *d)
 			return;
 		}
 		s->pc = block->pc;
-		if (s->hist > 1)
-			continue;
-		if (s->repeats == 0) {
+		if (s->hist <= 1 && s->repeats == 0) {
 			s->phase = HF_NTRACE_PHASE_FETCH;
 			push_time(d);
 			break;
 		}
-		s->repeats--;
-		s->hist = s->pattern;
+		if (s->hist <= 1) {
+			s->repeats--;
+			s->hist = s->pattern;
+		}
+		if (is_change_due(s))
+			break;
 	}
-	s->unsure += insns;
+	if (is_change_due(s))
+		hf_ntrace_change_context(d);
 }
 
-/* The last halfwords of a message end inside this block. It is an error if they end inside an instruction. */
-static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, struct outcome *o)
+/* The last of left halfwords is inside this block. It is an error if they end inside an instruction. */
+static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, uint64_t left, struct outcome *o)
 {
 	const struct hf_event *ev = block->insn;
-	uint64_t left = d->s.left;
 	uint32_t n = 0;
 
 	while (left && n < block->count) {
@@ -348,10 +384,9 @@ static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block
 	}
 	if (left)
 		return HF_ERR_NTRACE_NO_CODE;
-	o->entry = push(d, ev, n);
+	o->entry = push_insns(d, ev, n);
 	o->next = n < block->count ? ev[n].insn.pc : block->next;
 	o->known = true;
-	d->s.left = 0;
 	return 0;
 }
 
@@ -490,8 +525,10 @@ static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 	o->entry->target = s->address;
 	if (o->block && o->block->end == HF_WALK_TRAP_RETURN)
 		push_return_from_trap(d);
-	if (!indirect && !is_custom(o))
+	if (!indirect && !is_custom(o)) {
 		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_ODD, s->message_at, 0, last_insn(o)->pc);
+		d->singles[d->single_count - 1].back = hf_event_back(s->unproven);
+	}
 	return 0;
 }
 
@@ -577,7 +614,7 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 		return;
 	}
 	s->pc = s->address;
-	s->unsure = 0;
+	s->unproven = 0;
 	agree(d, o);
 	if (sync)
 		synchronise(d);
@@ -595,25 +632,26 @@ static void run_count(struct hf_ntrace_dec *d)
 	struct outcome o = {.next = s->pc, .known = true};
 	struct hf_walk_block *block = s->left ? find(d, s->pc) : NULL;
 	struct hf_walk_circle circle = {0};
-	uint64_t insns = 0;
+	uint64_t stop;
 	int err = 0;
 
 	for (unsigned used = 0; s->left; used++) {
-		if (used == HF_NTRACE_PIECE) {
-			s->unsure += insns;
+		if (used == HF_NTRACE_PIECE)
 			return;
-		}
-		if (block->halfwords > s->left || block->count == 0) {
-			err = run_partly(d, block, &o);
+		stop = s->owned && s->owner_left < s->left ? s->owner_left : s->left;
+		if (block->halfwords > stop || block->count == 0) {
+			err = run_partly(d, block, stop, &o);
 			if (err) {
 				abandon(d, err, block->pc, mark);
 				return;
 			}
+			s->left -= stop;
+			s->pc = s->left ? o.next : s->pc;
 			break;
 		}
-		o.entry = push(d, block->insn, block->count);
+		o.entry = push_insns(d, block->insn, block->count);
 		s->left -= block->halfwords;
-		insns += block->count;
+		count_block(s, block->halfwords);
 		if (s->left == 0) {
 			o.block = block;
 			break;
@@ -630,8 +668,12 @@ static void run_count(struct hf_ntrace_dec *d)
 		}
 		o.block = NULL;
 		s->pc = block->pc;
+		if (is_change_due(s))
+			break;
 	}
-	finish(d, &o, mark);
+	if (!s->left)
+		finish(d, &o, mark);
+	hf_ntrace_change_context(d);
 }
 
 void hf_ntrace_run(struct hf_ntrace_dec *d)
@@ -652,49 +694,6 @@ static void start_count(struct hf_ntrace_dec *d, uint64_t icnt)
 	s->phase = HF_NTRACE_PHASE_COUNT;
 	if (s->left > INT64_MAX) /* more was executed than I-CNT counts */
 		abandon(d, HF_ERR_NTRACE_COUNT, s->pc, d->plan_count);
-}
-
-/* Takes mode and id from PROCESS, whose fields are FORMAT, PRV, V and CONTEXT (7.1). */
-static void set_context(struct hf_ntrace_dec *d, uint64_t process)
-{
-	static const uint8_t modes[2][4] = {
-		{HF_MODE_U, HF_MODE_S, HF_MODE_UNKNOWN, HF_MODE_M},
-		{HF_MODE_VU, HF_MODE_VS, HF_MODE_UNKNOWN, HF_MODE_UNKNOWN},
-	};
-	const uint8_t mode = modes[process >> 4 & 1][process >> 2 & 3];
-	struct hf_ntrace_state *s = &d->s;
-	struct hf_event *ev;
-
-	if ((process & 3) == 1 || mode == HF_MODE_UNKNOWN) { /* reserved: it is likelier a damaged message */
-		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_VALUE, s->message_at, s->message_length, s->tcode);
-		return;
-	}
-	s->mode = mode;
-	ev = hf_ntrace_single(d, HF_EVENT_CONTEXT);
-	ev->fields = HF_CONTEXT_MODE;
-	ev->context.mode = s->mode;
-	if ((process & 3) == 2) {
-		ev->fields |= HF_CONTEXT_PID;
-		ev->context.pid = s->pid = (uint32_t)(process >> 5);
-		s->ids |= HF_CONTEXT_PID;
-	} else if ((process & 3) == 3) {
-		ev->fields |= HF_CONTEXT_VMID;
-		ev->context.vmid = s->vmid = (uint32_t)(process >> 5);
-		s->ids |= HF_CONTEXT_VMID;
-	}
-	if ((process & 2) && process >> 5 > UINT32_MAX)
-		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CONTEXT_WIDE, s->message_at, 0, process >> 5);
-	hf_ntrace_choose_program(d);
-}
-
-void hf_ntrace_choose_program(struct hf_ntrace_dec *d)
-{
-	const struct hf_ntrace_state *s = &d->s;
-	const struct hf_setup *setup = d->dec.stream->setup;
-	const uint64_t context = s->ids & HF_CONTEXT_PID ? s->pid : HF_SETUP_NO_CONTEXT;
-
-	d->blocks.program = hf_setup_program(setup, d->dec.hart, context, HF_MEMORY_ANY);
-	d->blocks.mode = s->mode;
 }
 
 /* Branches in a row, all taken or all not taken. They are a history of one bit that is repeated. */
@@ -808,7 +807,7 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 	struct hf_event *ev;
 
 	if (msg->tcode == HF_NTRACE_OWNERSHIP) {
-		set_context(d, msg->value);
+		hf_ntrace_own(d, msg->value);
 	} else if (msg->tcode == HF_NTRACE_ERROR) {
 		start_error(d, msg);
 	} else if (msg->tcode >= HF_NTRACE_VENDOR_FIRST) {
@@ -844,6 +843,8 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	struct hf_ntrace_state *s = &d->s;
 	const bool sync = hf_ntrace_is_sync(msg->tcode);
 
+	if (is_change_due(s))
+		hf_ntrace_change_context(d);
 	s->message_length = msg->length;
 	s->tcode = msg->tcode;
 	s->btype = msg->btype;

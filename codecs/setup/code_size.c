@@ -2,6 +2,7 @@
 #include "codecs/setup/code_size.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/codec.h"
 #include "codecs/isa/riscv.h"
 
 /* Bits of csr jvt below the base: its mode, of which only 0 is a table (Unprivileged, Zcmt). */
@@ -53,12 +54,28 @@ bool hf_code_size_table(const struct hf_code_size *code_size, const struct hf_pr
 	return true;
 }
 
-const struct hf_program *hf_code_size_of_view(const struct hf_setup *setup, uint32_t hart,
+uint32_t hf_code_size_extensions(const struct hf_stream *stream, uint32_t hart)
+{
+	struct hf_code_size code_size;
+	uint32_t own;
+
+	if (!stream)
+		return 0;
+	own = stream->info.extensions;
+	own &= ~(hf_setup_get(stream->setup, hart, "zcmp") ? HF_RISCV_ZCMP : 0u);
+	own &= ~(hf_setup_get(stream->setup, hart, "zcmt") ? HF_RISCV_ZCMT : 0u);
+	hf_code_size_read(stream->setup, hart, &code_size, NULL); /* it was checked when the stream was opened */
+	return code_size.extensions | own;
+}
+
+const struct hf_program *hf_code_size_of_view(const struct hf_stream *stream, uint32_t hart,
 					      struct hf_code_size *ret_code_size)
 {
+	const struct hf_setup *setup = stream ? stream->setup : NULL;
 	const struct hf_program *program = hf_setup_program(setup, hart, HF_SETUP_NO_CONTEXT, HF_MEMORY_ANY);
 
-	hf_code_size_read(setup, hart, ret_code_size, NULL); /* it was checked when the stream was opened */
+	hf_code_size_read(setup, hart, ret_code_size, NULL);
+	ret_code_size->extensions = hf_code_size_extensions(stream, hart);
 	ret_code_size->has_jvt = hf_code_size_table(ret_code_size, program, &ret_code_size->jvt);
 	return ret_code_size->has_jvt ? program : NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The code-size extensions of a RISC-V hart, Zcmp and Zcmt, which cannot be seen in its code: their encodings are
- * those of c.fsdsp. A description says them (keys zcmp, zcmt, jvt), or else the ELF files of its programs do.
+ * those of c.fsdsp. A description says them (keys zcmp, zcmt, jvt), or else the ELF files of its programs do; of a stream
+ * without a description its own header (STF).
  */
 #ifndef HF_SETUP_CODE_SIZE_H
 #define HF_SETUP_CODE_SIZE_H
@@ -22,11 +23,15 @@ struct hf_code_size {
 int hf_code_size_read(const struct hf_setup *setup, uint32_t hart, struct hf_code_size *ret_code_size,
 		      struct hf_setup_error *error);
 
+struct hf_stream;
+/* Which of them that hart of an open stream has: bits as struct hf_code_size.extensions. stream may be NULL: none. */
+uint32_t hf_code_size_extensions(const struct hf_stream *stream, uint32_t hart);
+
 /*
- * The same as a view of that hart can say it, which has one program for all contexts: that of the table known to this
+ * All of it as a view of that hart can say it, which has one program for all contexts: that of the table known to this
  * one, or NULL, is returned.
  */
-const struct hf_program *hf_code_size_of_view(const struct hf_setup *setup, uint32_t hart,
+const struct hf_program *hf_code_size_of_view(const struct hf_stream *stream, uint32_t hart,
 					      struct hf_code_size *ret_code_size);
 
 /* Where the table is that code of program (NULL: none) jumps through; false if nobody says it, or there is no Zcmt. */

@@ -231,6 +231,39 @@ static int load_owner(struct loader *l, const struct hf_setup_file *first)
 	return err;
 }
 
+/* Whether all code of b holds wherever a does, which has a context and b has none. */
+static bool is_below(const struct hf_setup_image *a, const struct hf_setup_image *b)
+{
+	return a->context != HF_SETUP_NO_CONTEXT && b->context == HF_SETUP_NO_CONTEXT &&
+	       (b->hart == a->hart || b->hart == HF_SETUP_ANY) && !(a->spaces & ~b->spaces) &&
+	       (a->program.machine == b->program.machine || !a->program.machine || !b->program.machine);
+}
+
+/* A kernel is in the contexts of all processes: what their programs have no bytes of is looked for there. */
+static int link_images(struct loader *l)
+{
+	struct hf_setup *setup = l->setup;
+
+	for (size_t i = 0; i < setup->image_count; i++) {
+		struct hf_setup_image *image = &setup->images[i];
+		struct hf_program *program = &image->program;
+
+		if (image->context == HF_SETUP_NO_CONTEXT)
+			continue;
+		image->below = calloc(setup->image_count, sizeof(struct hf_program *));
+		if (!image->below)
+			return hf_setup_fail(l->error, HF_ERR_NOMEM, "", 0, "out of memory");
+		program->below = image->below;
+		/* the hart's own before those of every hart */
+		for (unsigned own = 2; own-- > 0;)
+			for (size_t k = 0; k < setup->image_count; k++)
+				if (is_below(image, &setup->images[k]) &&
+				    (setup->images[k].hart != HF_SETUP_ANY) == own)
+					image->below[program->below_count++] = &setup->images[k].program;
+	}
+	return 0;
+}
+
 static int load_programs(struct loader *l)
 {
 	struct hf_setup *setup = l->setup;
@@ -249,7 +282,7 @@ static int load_programs(struct loader *l)
 		if (!done)
 			err = load_owner(l, &setup->files[i]);
 	}
-	return err;
+	return err ? err : link_images(l);
 }
 
 /* ---- traces ---- */

@@ -20,8 +20,10 @@ void hf_setup_free(struct hf_setup *setup)
 		free((char *)setup->values[i].value);
 		free((char *)setup->values[i].file);
 	}
-	for (size_t i = 0; i < setup->image_count; i++)
+	for (size_t i = 0; i < setup->image_count; i++) {
 		hf_program_fini(&setup->images[i].program);
+		free(setup->images[i].below);
+	}
 	for (size_t i = 0; i < setup->part_count; i++) {
 		free((char *)setup->parts[i].name);
 		free((char *)setup->parts[i].framing);

@@ -41,6 +41,7 @@ struct hf_setup_image {
 	uint32_t spaces;   /* of enum hf_memory_space; HF_MEMORY_ANY where nothing is said */
 	uint64_t context;  /* the format's context, process or address space id; HF_SETUP_NO_CONTEXT: whatever it is */
 	struct hf_program program;
+	const struct hf_program **below; /* of program, owned: those that hold there in every context, if this has one */
 };
 
 /*
@@ -136,7 +137,8 @@ int hf_setup_word(const struct hf_setup *setup, uint32_t hart, const char *key, 
 
 /*
  * The program that hart runs in that context and space: of the images that are not another's the one that says most
- * (hart before context before spaces; the first of equals), or NULL. Codecs keep the answer until one of these changes.
+ * (hart before context before spaces; the first of equals), or NULL. One of a context looks below it, at those of every
+ * context. Codecs keep the answer until one of these changes.
  */
 const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t hart, uint64_t context,
 					  uint32_t space);

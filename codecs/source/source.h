@@ -64,7 +64,8 @@ struct hf_src_ops {
 
 /*
  * Whether work is still wanted: asked again and again by whatever can work for long without giving anything back. It is
- * cheap, and any thread may ask; once it has said yes it goes on saying so.
+ * cheap, and any thread may ask; once it has said yes it goes on saying so. A build pauses in it while a more urgent one
+ * has its seat: no lock is held that other work needs.
  */
 struct hf_stop {
 	bool (*wanted)(void *ctx); /* to stop */

@@ -114,6 +114,8 @@ static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
 	HF_FIELD_NEAR(f, s->next, 0);
 	HF_FIELD_NEAR(f, s->expected, s->next);
 	HF_FIELD_NEAR(f, s->drift, 0);
+	HF_FIELD(f, s->narrow, UINT64_MAX);
+	HF_FIELD(f, s->odd, UINT64_MAX);
 	HF_FIELD(f, s->begun, 1);
 	HF_FIELD(f, s->has_ids, 1);
 	HF_FIELD(f, s->has_said, 1);

@@ -23,6 +23,8 @@ struct hf_stf_sync {
 	uint64_t index;	   /* instruction records before it, of all harts */
 	uint64_t next;	   /* the tracker: where the next instruction lies unless FORCE_PC says otherwise */
 	uint64_t expected; /* where this hart's flow would go on */
+	uint64_t narrow;   /* this hart's opcodes of 2 bytes in INST_OPCODE32, */
+	uint64_t odd;	   /*   and odd targets */
 	uint64_t drift;	   /* index less what the container said it would be, where it said so last */
 	uint32_t ids[3];   /* of the last PROCESS_ID_EXT: hw_thread, pid, tid */
 	uint32_t said[3];  /* those of this hart's last CONTEXT */
@@ -46,12 +48,14 @@ enum hf_stf_phase {
 	HF_STF_PHASE_LOSS, /* attachments were dropped */
 	HF_STF_PHASE_MODE, /* a mode that holds for this instruction already */
 	HF_STF_PHASE_JUMP, /* a discontinuity */
+	HF_STF_PHASE_CHECK, /* what its records contradict */
 	HF_STF_PHASE_INSN,
 	HF_STF_PHASE_ATTACH, /* a second walk, for the attachments */
 	HF_STF_PHASE_AFTER,  /* a mode that holds from the next instruction on */
 	HF_STF_PHASE_PLACES, /* what the container says of places up to the end of the group */
 	HF_STF_PHASE_RESUME, /* behind a loss, at the place where the container has another part begin */
 	HF_STF_PHASE_FINISH,
+	HF_STF_PHASE_COUNTS, /* at the end of the stream: how many there were of what was noted once */
 	HF_STF_PHASE_END, /* nothing follows */
 };
 
@@ -95,11 +99,21 @@ struct hf_stf_group {
 	uint64_t pc;
 };
 
+/* Where an instruction may send the flow. */
+enum hf_stf_rule {
+	HF_STF_ANYWHERE,
+	HF_STF_DIRECT, /* to the next one, or where its opcode says */
+	HF_STF_ALWAYS, /* where its opcode says */
+	HF_STF_NO_RULE, /* for group.c to look at */
+};
+
 /* What an opcode says, as long as it has a place of its own among some: looked up faster than worked out. */
 #define HF_STF_CODE_BITS 12
 struct hf_stf_code {
-	uint64_t word;	/* the last one of its event, in no mode; 0: there is none */
-	uint32_t sizes; /* as hf_riscv_access_sizes; of RISC-V */
+	uint64_t word;	  /* the last one of its event, in no mode; 0: there is none */
+	uint16_t sizes;	  /* as hf_riscv_access_sizes; of RISC-V */
+	uint8_t rule;	  /* enum hf_stf_rule */
+	int32_t distance; /* from the instruction to its target */
 };
 
 struct hf_stf_dec {
@@ -150,6 +164,18 @@ void hf_stf_fast_run(struct hf_stf_dec *d, struct hf_stf_out *out, size_t len);
 void hf_stf_group_begin(struct hf_stf_dec *d);
 /* Works on the group until it is done, out is full, or the stream ends: 0 or an error of the reader. */
 int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out);
+
+/*
+ * Where the opcode leads if it is a direct jump: HF_STF_DIRECT or HF_STF_ALWAYS, and *ret_target; else HF_STF_ANYWHERE. In
+ * A32 and T32 each may be conditional, T32 by an IT instruction before it.
+ */
+enum hf_stf_rule hf_stf_rule(uint32_t opcode, unsigned size, unsigned isa, uint64_t pc, uint64_t *ret_target);
+/* Whether a RISC-V opcode of size bytes is said to have another size. Not the one of all zeros, as which a record of an
+ * instruction that could not be fetched may have. */
+static inline bool hf_stf_wrong_size(uint32_t opcode, unsigned size, unsigned isa)
+{
+	return (isa == HF_ISA_RV32 || isa == HF_ISA_RV64) && opcode && ((opcode & 3) == 3) != (size == 4);
+}
 
 /* The next attachment, if the record at group.at is one; moves on. Part of hf_stf_group_run. */
 void hf_stf_group_attach(struct hf_stf_dec *d, struct hf_stf_out *out);

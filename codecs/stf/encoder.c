@@ -2,6 +2,8 @@
 /* The STF encoder: which event goes where, and what stands on its own between the groups. */
 #include "codecs/stf/encoder.h"
 
+#include "codecs/setup/code_size.h"
+#include "codecs/stf/errors.h"
 #include "codecs/views.h"
 
 #include <stdlib.h>
@@ -16,6 +18,8 @@ static void put_ids(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 	for (unsigned i = 0; i < 3; i++)
 		if (ev->fields & (uint32_t)HF_CONTEXT_HW << i)
 			ids[i] = told[i];
+		else if (i && ev->fields & HF_CONTEXT_STATE && ev->state & HF_STATE_NO_PID << (i - 1))
+			ids[i] = 0; /* there is no other word for one that is not known */
 	if ((s->flags & HF_STF_ENC_IDS) && memcmp(ids, s->ids, sizeof ids) == 0)
 		return;
 	/* the header has one PROCESS_ID_EXT; of other sources it waits for the first pc and takes the last ids */
@@ -52,7 +56,8 @@ static void put_context(struct hf_stf_enc *e, struct hf_sink *sink, const struct
 	if (ev->fields & HF_CONTEXT_MODE)
 		put_mode(e, sink, c->mode < HF_MODE_COUNT ? c->mode : (uint8_t)HF_MODE_UNKNOWN);
 	hf_stf_enc_close(e, sink);
-	if (ev->fields & (HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID))
+	if (ev->fields & (HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID) ||
+	    (e->s.flags & HF_STF_ENC_IDS && ev->fields & HF_CONTEXT_STATE))
 		put_ids(e, sink, ev);
 	if (ev->fields & (HF_CONTEXT_ASID | HF_CONTEXT_VMID | HF_CONTEXT_VLEN))
 		hf_stf_enc_need_header(e, sink);
@@ -87,7 +92,9 @@ static void put_foreign(struct hf_stf_enc *e, struct hf_sink *sink, const struct
 	/* of those that use size for something else no DATA follows */
 	const bool loss = ev->kind == HF_EVENT_GAP || ev->kind == HF_EVENT_DOUBT || ev->kind == HF_EVENT_NOTE;
 
-	hf_stf_write_foreign(sink, ev);
+	/* these the decoder finds in what is written as it did in its source */
+	if (!loss || ev->code < -HF_ERR_STF_LEADS || ev->code > -HF_ERR_STF_ODD_COUNT)
+		hf_stf_write_foreign(sink, ev);
 	if (!loss)
 		hf_stf_enc_begin_data(e, sink, ev->kind, ev->size, 0, 0);
 }
@@ -167,13 +174,14 @@ static int init(struct hf_enc *enc)
 	e->layout.event64 = true;
 	e->layout.vector_words = (enc->stream->info.vlen + 63) / 64;
 	e->arch = enc->stream->info.arch;
+	e->extensions = hf_code_size_extensions(enc->stream, enc->hart);
 	return 0;
 }
 
 const struct hf_enc_ops hf_view_stf = {
 	.name = "stf",
 	.view = "trace.stf",
-	.version = 6,
+	.version = 7,
 	.refuses = refuses,
 	.size = sizeof(struct hf_stf_enc),
 	.init = init,

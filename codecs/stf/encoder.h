@@ -49,6 +49,7 @@ struct hf_stf_enc {
 	struct hf_enc enc;		    /* first */
 	const struct hf_stf_header *source; /* of an STF source, else NULL */
 	struct hf_stf_layout layout;
+	uint32_t extensions; /* those of the hart that share opcodes */
 	uint8_t arch;
 	struct hf_stf_enc_state s;
 };

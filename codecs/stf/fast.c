@@ -168,20 +168,29 @@ static void settle_sizes(struct fast *f, struct hf_event *ev, unsigned sizes)
 		}
 }
 
-static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, uint64_t key)
+/* A pc from which every direct jump stays within 32 bits. */
+#define FAR UINT64_C(0x40000000)
+
+static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, uint64_t key, uint32_t extensions)
 {
 	const uint32_t opcode = (uint32_t)key;
 	const uint8_t size = (uint8_t)(key >> SIZE_AT), isa = (uint8_t)(key >> ISA_AT);
+	uint64_t target = FAR;
 	uint8_t flow;
 
 	*code = (struct hf_stf_code){0};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64) {
-		flow = hf_riscv_flow(opcode, isa == HF_ISA_RV32 ? 32 : 64);
-		code->sizes = hf_riscv_access_sizes(opcode, size, isa);
+		flow = hf_riscv_flow(opcode, (isa == HF_ISA_RV32 ? 32 : 64) | extensions);
+		code->sizes = (uint16_t)hf_riscv_access_sizes(opcode, size, isa);
 	} else {
 		flow = hf_arm_classify(opcode, size, isa).flow;
 	}
 	code->word = key | (uint64_t)flow << FLOW_AT;
+	code->rule = (uint8_t)hf_stf_rule(opcode, size, isa, FAR, &target);
+	code->distance = (int32_t)(target - FAR);
+	/* blx of T32 counts from a multiple of 4 */
+	if (hf_stf_wrong_size(opcode, size, isa) || (hf_arm_classify(opcode, size, isa).flags & HF_ARM_EXCHANGE))
+		code->rule = HF_STF_NO_RULE;
 }
 
 static inline const struct hf_stf_code *code_of(struct hf_stf_dec *d, uint64_t key)
@@ -189,8 +198,17 @@ static inline const struct hf_stf_code *code_of(struct hf_stf_dec *d, uint64_t k
 	struct hf_stf_code *code = &d->code[(uint32_t)key * UINT32_C(0x9e3779b1) >> (32 - HF_STF_CODE_BITS)];
 
 	if ((code->word & CODE_MASK) != key)
-		learn_code(code, key);
+		learn_code(code, key, d->header->extensions);
 	return code;
+}
+
+/* Whether the instruction may have gone where it did. */
+static inline bool follows(const struct hf_stf_code *code, const struct ending *end, uint64_t pc, bool wide)
+{
+	const uint64_t off = pc + (uint64_t)(int64_t)code->distance - (end->taken ? end->target : pc + end->size);
+
+	return (code->rule == HF_STF_DIRECT && !end->taken) ||
+	       (code->rule != HF_STF_NO_RULE && (wide ? off : (uint32_t)off) == 0);
 }
 
 /* The groups of our own hart. s->expected follows s->next in all of them. */
@@ -199,6 +217,7 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 	struct hf_stf_sync *s = &d->sync;
 	const uint8_t *group = f->p;
 	const bool riscv = s->isa == HF_ISA_RV32 || s->isa == HF_ISA_RV64;
+	const bool wide = d->dec.stream->info.xlen == 64;
 	const uint64_t isa = (uint64_t)s->isa << ISA_AT, mode = (uint64_t)s->mode << MODE_AT;
 	uint64_t pc = s->next, index = s->index;
 
@@ -213,6 +232,10 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 			break;
 		}
 		code = code_of(d, end.code | isa);
+		if ((riscv && (end.target & 1)) || (code->rule && !follows(code, &end, pc, wide))) {
+			f->ev = insn;
+			break;
+		}
 		if (f->ev != insn + 1 && riscv)
 			settle_sizes(f, insn + 1, code->sizes);
 		insn->kind = HF_EVENT_INSN;

@@ -43,7 +43,7 @@ static void push_loss(struct hf_stf_out *out, enum hf_event_kind kind, int code,
 {
 	struct hf_event *ev = hf_stf_out_push(out, kind);
 
-	ev->code = (uint32_t)-code;
+	ev->code = (uint16_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 
@@ -73,7 +73,7 @@ static void give_up(struct hf_stf_dec *d, struct hf_stf_out *out, int code, uint
 		    uint64_t detail)
 {
 	push_loss(out, HF_EVENT_GAP, code, offset, bytes, detail);
-	d->group.phase = HF_STF_PHASE_END;
+	d->group.phase = HF_STF_PHASE_COUNTS;
 }
 
 /* The next group begins at the end of a part of the container, which says where its first instruction lies. */
@@ -146,7 +146,7 @@ static int end_of_stream(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t 
 	else if (g->attached)
 		give_up(d, out, HF_ERR_STF_GROUP_CUT, g->first, end - g->first, 0);
 	else
-		d->group.phase = HF_STF_PHASE_END;
+		d->group.phase = HF_STF_PHASE_COUNTS;
 	return 0;
 }
 
@@ -205,6 +205,15 @@ static void scan_iem(struct hf_stf_dec *d, struct hf_stf_out *out, unsigned iem)
 		d->group.now.isa = isa;
 }
 
+/* Noted once, as all of them may be so. */
+static void scan_odd(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t target)
+{
+	const bool riscv = d->dec.stream->info.arch == HF_ARCH_RISCV;
+
+	if (riscv && (target & 1) && hf_stf_sync_ours(d, &d->group.now) && d->group.now.odd++ == 0)
+		push_loss(out, HF_EVENT_NOTE, HF_ERR_STF_ODD, d->group.at, 0, target);
+}
+
 /* Records that belong to no instruction. */
 static void scan_loose(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
 {
@@ -220,6 +229,7 @@ static void scan_loose(struct hf_stf_dec *d, struct hf_stf_out *out, const struc
 	case HF_STF_FORCE_PC:
 		g->now.next = rec->address;
 		g->forced = true;
+		scan_odd(d, out, rec->address);
 		break;
 	case HF_STF_INST_IEM:
 		scan_iem(d, out, rec->code);
@@ -322,6 +332,7 @@ static void scan_attachment(struct hf_stf_dec *d, struct hf_stf_out *out, const 
 	case HF_STF_INST_PC_TARGET:
 	case HF_STF_EVENT_PC_TARGET:
 		scan_target(g, rec);
+		scan_odd(d, out, rec->address);
 		break;
 	default:
 		break;
@@ -470,7 +481,7 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 	ev->insn = (struct hf_ev_insn){
 		.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa, .mode = g->now.mode};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64)
-		ev->insn.flow = hf_riscv_flow(g->opcode, isa == HF_ISA_RV32 ? 32 : 64);
+		ev->insn.flow = hf_riscv_flow(g->opcode, (isa == HF_ISA_RV32 ? 32 : 64) | d->header->extensions);
 	else
 		ev->insn.flow = hf_arm_classify(g->opcode, g->opcode_size, isa).flow;
 	if (g->attempt) {
@@ -480,6 +491,48 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = g->target;
 	}
+}
+
+enum hf_stf_rule hf_stf_rule(uint32_t opcode, unsigned size, unsigned isa, uint64_t pc, uint64_t *ret_target)
+{
+	struct hf_arm_class class;
+	unsigned other;
+
+	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64) {
+		const unsigned xlen = isa == HF_ISA_RV32 ? 32 : 64;
+		const uint8_t flow = hf_riscv_flow(opcode, xlen);
+
+		if (flow < HF_FLOW_BRANCH || flow > HF_FLOW_CALL || !hf_riscv_target(opcode, xlen, pc, ret_target))
+			return HF_STF_ANYWHERE;
+		return flow == HF_FLOW_BRANCH ? HF_STF_DIRECT : HF_STF_ALWAYS;
+	}
+	if (!hf_arm_target(opcode, size, isa, pc, ret_target, &other))
+		return HF_STF_ANYWHERE;
+	class = hf_arm_classify(opcode, size, isa);
+	return isa == HF_ISA_A64 && class.flow != HF_FLOW_BRANCH ? HF_STF_ALWAYS : HF_STF_DIRECT;
+}
+
+/* The record of the instruction against its opcode, and that against where it went. */
+static void push_contradiction(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	const uint64_t went = g->has_target ? g->target : g->pc + g->opcode_size;
+	const uint64_t mask = d->dec.stream->info.xlen == 32 ? UINT32_MAX : UINT64_MAX;
+	uint64_t leads;
+	enum hf_stf_rule rule;
+
+	if (hf_stf_wrong_size(g->opcode, g->opcode_size, g->now.isa)) {
+		if (g->opcode_size == 2)
+			push_loss(out, HF_EVENT_DOUBT, HF_ERR_STF_WIDE, g->marker, 0, 0);
+		else if (g->now.narrow++ == 0)
+			push_loss(out, HF_EVENT_DOUBT, HF_ERR_STF_NARROW, g->marker, 0, 0);
+		return;
+	}
+	rule = hf_stf_rule(g->opcode, g->opcode_size, g->now.isa, g->pc, &leads);
+	if (g->attempt || g->trap || g->dropped || rule == HF_STF_ANYWHERE || (rule == HF_STF_DIRECT && !g->has_target))
+		return;
+	if ((leads ^ went) & mask)
+		push_loss(out, HF_EVENT_DOUBT, HF_ERR_STF_LEADS, g->marker, 0, went);
 }
 
 static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
@@ -612,6 +665,11 @@ static void next_phase(struct hf_stf_dec *d, struct hf_stf_out *out)
 		if (g->opcode_size && g->now.begun && g->now.expected != g->pc)
 			hf_stf_out_push(out, HF_EVENT_DISCONTINUITY)->jump =
 				(struct hf_ev_jump){g->now.expected, g->pc, 0};
+		g->phase = HF_STF_PHASE_CHECK;
+		break;
+	case HF_STF_PHASE_CHECK:
+		if (g->opcode_size)
+			push_contradiction(d, out);
 		g->phase = HF_STF_PHASE_INSN;
 		break;
 	case HF_STF_PHASE_INSN:
@@ -678,6 +736,20 @@ static void tell_header(struct hf_stf_dec *d, struct hf_stf_out *out)
 	push_loss(out, HF_EVENT_NOTE, HF_ERR_STF_STRINGS, 0, 0, 0);
 }
 
+/* At the end of the stream. */
+static void tell_counts(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_sync *s = &d->group.now;
+
+	if (s->narrow > 1)
+		push_loss(out, HF_EVENT_NOTE, HF_ERR_STF_NARROW_COUNT, HF_NOWHERE, 0, s->narrow);
+	else if (s->odd > 1)
+		push_loss(out, HF_EVENT_NOTE, HF_ERR_STF_ODD_COUNT, HF_NOWHERE, 0, s->odd);
+	else
+		d->group.phase = HF_STF_PHASE_END;
+	*(s->narrow > 1 ? &s->narrow : &s->odd) = 0;
+}
+
 int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out)
 {
 	struct hf_stf_group *g = &d->group;
@@ -693,6 +765,8 @@ int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out)
 			push_data(d, out);
 		else if (g->phase == HF_STF_PHASE_SCAN)
 			err = scan(d, out);
+		else if (g->phase == HF_STF_PHASE_COUNTS)
+			tell_counts(d, out);
 		else if (g->phase == HF_STF_PHASE_PLACES)
 			err = compare_place(d, out);
 		else if (g->phase == HF_STF_PHASE_RESUME)

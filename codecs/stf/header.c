@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/stf/header.h"
 
+#include "codecs/image/elf_riscv.h"
 #include "codecs/source/reader.h"
 #include "codecs/stf/errors.h"
 
@@ -285,6 +286,7 @@ static void fill_info(struct hf_stf_stream *s, uint32_t hart)
 		return;
 	info->arch = h->isa == HF_STF_ISA_ARM ? HF_ARCH_ARM : HF_ARCH_RISCV;
 	info->isa = isa;
+	info->extensions = h->extensions;
 	info->xlen = isa == HF_ISA_RV64 || isa == HF_ISA_A64 ? 64 : 32;
 	info->flags = HF_STREAM_HARTS;
 	/* as ours say it of a Basic ASTF trace */
@@ -314,6 +316,9 @@ static int read_header(struct hf_stf_stream *s, struct walk *w)
 	err = need(w, w->reader.cap);
 	if (err < 0)
 		return err;
+	if (s->header.isa == HF_STF_ISA_RISCV)
+		s->header.extensions =
+			hf_riscv_arch_extensions((const char *)s->header.extended.p, s->header.extended.n);
 	if (s->header.has[HF_STF_ISA])
 		hf_stf_header_find_unit(&s->header, here(w), hf_reader_there(&w->reader, w->at));
 	hart = s->header.features & HF_STF_FEATURE_MULTI_CORE ? first_hart(w) : 0;

@@ -52,7 +52,8 @@ struct hf_stf_header {
 	struct hf_stf_bytes infos;    /* TRACE_INFO records as they are, end to end */
 	struct hf_stf_bytes comments; /* COMMENT records, cut where they outgrow the limit */
 	struct hf_stf_bytes clocks;   /* CLOCK_ID records */
-	struct hf_stf_bytes extended; /* the string of ISA_EXTENDED */
+	struct hf_stf_bytes extended; /* the string of ISA_EXTENDED, */
+	uint32_t extensions;	      /*   and those of it that share opcodes, as struct hf_stream_info has them */
 	bool cut;		      /* some strings were cut */
 	uint64_t body;		      /* stream offset behind END_HEADER */
 };

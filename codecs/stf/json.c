@@ -138,7 +138,8 @@ char *hf_stf_header_json(const struct hf_stf_header *h)
 		fputs("\"strings_cut\":true,", out);
 	members_features(out, h);
 	number(out, "header_bytes", h->body);
-	if (fclose(out) != 0) {
+	/* libc has no text, and no error, if there is no memory for it at the end. */
+	if (fclose(out) != 0 || !text) {
 		free(text);
 		return NULL;
 	}

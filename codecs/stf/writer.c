@@ -2,6 +2,8 @@
 /* What the encoder writes besides groups: its header, and remarks. */
 #include "codecs/stf/encoder.h"
 
+#include "codecs/isa/riscv.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -193,7 +195,16 @@ static void write_infos(struct hf_stf_enc *e, struct hf_sink *sink)
 static void write_extended(struct hf_stf_enc *e, struct hf_sink *sink)
 {
 	struct hf_stf_record rec = {.descriptor = HF_STF_ISA_EXTENDED};
+	char isa[32];
 
+	if (!e->source && e->extensions) {
+		rec.count = (uint32_t)snprintf(isa, sizeof isa, "rv%uimac%s%s", hf_stream_xlen(e->enc.stream, e->enc.hart),
+					       e->extensions & HF_RISCV_ZCMP ? "_zcmp" : "",
+					       e->extensions & HF_RISCV_ZCMT ? "_zcmt" : "");
+		hf_stf_write_remark(sink, "of ISA_EXTENDED only zcmp and zcmt are known");
+		hf_stf_write_record(e, sink, &rec);
+		hf_sink_write(sink, isa, rec.count);
+	}
 	if (!e->source || !e->source->has[HF_STF_ISA_EXTENDED])
 		return;
 	rec.count = (uint32_t)e->source->extended.n;

@@ -232,7 +232,9 @@ static struct ring_slot *ring_slot(unsigned int number)
 			behind |= state == RING_DONE;
 		}
 	}
-	atomic_fetch_add(&ring->lost, 1);
+	/* After the end of the recording, which was told, nothing is lost. */
+	if (!stopped)
+		atomic_fetch_add(&ring->lost, 1);
 	return NULL;
 }
 

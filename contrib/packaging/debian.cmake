@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A Debian package of what is installed: cmake --preset release, build, then cpack in build/release. Library
-# dependencies are found by dpkg-shlibdeps (package dpkg-dev).
+# dependencies are found by dpkg-shlibdeps (package dpkg-dev); cpack itself calls file.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hartfs)
 set(CPACK_PACKAGE_CONTACT "The hartfs authors <hartfs@localhost>")

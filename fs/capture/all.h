@@ -18,6 +18,7 @@ struct hf_captures_stats {
 	bool searching;                          /* the archive is searched for captures */
 	uint64_t done, total;                    /* bytes of those that are being indexed */
 	struct hf_index_dir_stats index_dir;
+	const char *params_wrong; /* why hartfs.conf counts for nothing; or NULL */
 	const char *index_path;                  /* NULL: not known */
 	uint64_t recalled, probed, opened, flushed; /* struct hf_memory */
 };

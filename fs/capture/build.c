@@ -18,6 +18,8 @@ struct progress {
 	struct hf_capture *capture;
 	uint64_t version;
 	struct hf_stop stop; /* is_over */
+	struct hf_stop pausing; /* is_over_by_now: for what is read of the capture alone */
+	int64_t looked_ns;   /* when it last looked whether to give way */
 	bool foreground; /* somebody waits for it, who will say how it went */
 	bool repair;     /* of an index that is in use */
 	const struct hf_tap *tap; /* or NULL */
@@ -57,6 +59,22 @@ static void give_way(struct progress *progress)
 	capture->paused_ns = 0;
 	capture->started_ns += paused_ns;
 	pthread_mutex_unlock(&capture->lock);
+}
+
+#define LOOK_NS (INT64_C(10) * 1000000)
+
+/* Bytes of which nothing comes have no chunk whose end would tell of progress: there reading them gives way. */
+static bool is_over_by_now(void *ctx)
+{
+	struct progress *progress = ctx;
+	const struct hf_job *job = hf_job_here();
+
+	/* Threads that help wait for the one that owns the build. */
+	if (job && job->work == HF_WORK_INDEX && hf_now_ns() - progress->looked_ns >= LOOK_NS) {
+		progress->looked_ns = hf_now_ns();
+		give_way(progress);
+	}
+	return is_over(progress);
 }
 
 static int on_progress(void *ctx, const struct hf_build_progress *now)
@@ -275,7 +293,7 @@ static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, 
 
 	if (err)
 		return err;
-	trace.file->stop = &progress->stop;
+	trace.file->stop = &progress->pausing;
 	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
 	err = run_build(capture->all, &trace, stamp, progress, diag);
 	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
@@ -452,6 +470,7 @@ int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap 
 	int err;
 
 	progress.stop = (struct hf_stop){.wanted = is_over, .ctx = &progress};
+	progress.pausing = (struct hf_stop){.wanted = is_over_by_now, .ctx = &progress};
 	hf_diag_set(diag, 0, HF_SPACE_FILE, HF_NOWHERE, 0);
 	if (!take_turn(capture, wait, &progress, &stamp, &err))
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int read_params(struct hf_captures *all, const char *given)
@@ -19,6 +20,11 @@ static int read_params(struct hf_captures *all, const char *given)
 	char *params, why[256];
 	int err = hf_params_read(all->archive, given, &params, read, why, sizeof why);
 
+	if (err && err != HF_ERR_NOMEM) {
+		all->params_wrong = strdup(why);
+		hf_common_log(all->common, 4, "%s; the archive is shown without " HF_PARAMS_FILE, why);
+		err = all->params_wrong ? hf_params_read(NULL, given, &params, read, why, sizeof why) : HF_ERR_NOMEM;
+	}
 	if (err) {
 		hf_common_log(all->common, 3, "view parameters: %s", why);
 		return err;
@@ -122,6 +128,7 @@ void hf_captures_close(struct hf_captures *all)
 	hf_table_fini(all);
 	hf_plain_fini(all);
 	pthread_mutex_destroy(&all->params_access.lock);
+	free(all->params_wrong);
 	hf_views_fini(&all->views);
 	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm; i++)
 		hf_disasm_free(all->spare_disasm[i]);
@@ -147,6 +154,7 @@ void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *re
 {
 	*ret_stats = (struct hf_captures_stats){
 		.searching = hf_jobs_searching(all),
+		.params_wrong = all->params_wrong,
 		.index_path = all->index_dir.path,
 		.recalled = all->memory.recalled,
 		.probed = all->memory.probed,

@@ -46,6 +46,7 @@ struct hf_captures {
 
 	struct hf_views views;
 	struct hf_params_access params_access;
+	char *params_wrong; /* why hartfs.conf counts for nothing, owned; NULL: it does count, or there is none */
 	struct hf_debug_dir debug_dir;
 	struct hf_chunk_limits limits;
 	int index_fd; /* what stands for the directory of the indexes in calls of index/ */

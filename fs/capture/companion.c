@@ -230,12 +230,27 @@ static int add_inlined(const struct hf_companion *companion, const struct hf_com
 	return 0;
 }
 
-/* What the debug information of an ELF says of its code. */
+/* The file that has that source: a candidate, or a debug file. NULL: it is a program of the description. */
+static const struct hf_companion_file *file_of(const struct hf_companion *companion, const struct hf_src *src)
+{
+	for (size_t i = 0; i < companion->file_count; i++)
+		if (companion->file[i].src == src)
+			return &companion->file[i];
+	for (size_t i = 0; i < companion->debug_count; i++)
+		if (companion->debug[i].src == src)
+			return &companion->debug[i];
+	return NULL;
+}
+
+/* Where its code lies, and what its debug information says of that. */
 static int add_places(const struct hf_companion *companion, const struct hf_companion_elf *elf,
 		      struct hf_symbols *symbols)
 {
-	const int err = add_lines(companion, elf, symbols);
+	const struct hf_companion_file *file = file_of(companion, elf->src);
+	int err = hf_symbols_add_object(symbols, elf->src, elf->bias, file ? file->path : elf->name);
 
+	if (!err)
+		err = add_lines(companion, elf, symbols);
 	return err ? err : add_inlined(companion, elf, symbols);
 }
 
@@ -320,6 +335,7 @@ static int open_program(struct hf_companion *companion, struct hf_held_files *he
 	int err;
 
 	*elf = (struct hf_companion_elf){.bias = file->address, .hart = file->hart};
+	hf_name_file(elf->name, file->name);
 	err = hf_trace_open_member(held, trace, file->name, &elf->src);
 	companion->given = companion->elf_count += !err;
 	return err;
@@ -394,18 +410,6 @@ static int load_symbols(struct hf_companion *companion)
 	companion->symbols = NULL;
 	companion->elf_count = 0;
 	return verdict(stem, err);
-}
-
-/* The file that has that source: a candidate, or a debug file. NULL: it is a program of the description. */
-static const struct hf_companion_file *file_of(const struct hf_companion *companion, const struct hf_src *src)
-{
-	for (size_t i = 0; i < companion->file_count; i++)
-		if (companion->file[i].src == src)
-			return &companion->file[i];
-	for (size_t i = 0; i < companion->debug_count; i++)
-		if (companion->debug[i].src == src)
-			return &companion->debug[i];
-	return NULL;
 }
 
 /* What a view is made of, as it is gathered; of a description's programs the trace's own identity tells. */

@@ -30,6 +30,7 @@ struct hf_companion_elf {
 	struct hf_src *debug; /* borrowed: the file with its lines and more of its symbols; NULL: there is none */
 	uint64_t bias;
 	uint32_t hart; /* HF_SETUP_ANY: of those that have none of their own */
+	char name[HF_LINES_NAME_MAX + 1]; /* of a description: that of the file; else its path has it */
 };
 
 struct hf_companion {

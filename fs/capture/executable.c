@@ -34,7 +34,7 @@ static void free_executable(struct hf_executable *exe)
 static int add_table(struct hf_executable *exe, const struct hf_stream *stream, uint32_t hart)
 {
 	struct hf_code_size code_size;
-	const struct hf_program *program = hf_code_size_of_view(stream->setup, hart, &code_size);
+	const struct hf_program *program = hf_code_size_of_view(stream, hart, &code_size);
 	const uint8_t isa = (uint8_t)hf_stream_isa(stream, hart);
 	const uint64_t size = program ? HF_CODE_SIZE_ENTRIES * (hf_stream_xlen(stream, hart) / 8u) : 0;
 	int err = 0;

@@ -493,8 +493,13 @@ static void put_problem(struct hf_sink *sink, const char *path, const struct hf_
 		hf_sink_printf(sink, "%s after %llu instructions", between, (unsigned long long)problem->ordinal);
 		between = ",";
 	}
-	if (problem->bytes)
+	if (problem->bytes) {
 		hf_sink_printf(sink, "%s %llu bytes passed over", between, (unsigned long long)problem->bytes);
+		between = ",";
+	}
+	if (problem->back)
+		hf_sink_printf(sink, "%s the last %llu instructions before it may be wrong", between,
+			       (unsigned long long)problem->back);
 	hf_sink_printf(sink, "\n");
 }
 

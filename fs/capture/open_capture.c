@@ -207,7 +207,8 @@ static uint64_t setup_memory(const struct hf_setup *setup)
 	if (!setup)
 		return 0;
 	for (size_t i = 0; i < setup->image_count; i++)
-		bytes += setup->images[i].program.bytes;
+		bytes += setup->images[i].program.bytes +
+			 (setup->images[i].below ? setup->image_count * sizeof *setup->images[i].below : 0);
 	return bytes + sizeof *setup + (setup->file_count * 8 + 1) * sizeof *setup->images +
 	       (setup->file_count + setup->value_count + setup->part_count + setup->warning_count) * ROW;
 }

@@ -12,6 +12,7 @@ enum { FIRST_BUCKETS = 256 };
 int hf_table_init(struct hf_captures *all)
 {
 	all->mask = FIRST_BUCKETS - 1;
+	/* Without it nothing is looked up or added, but all is closed as ever. */
 	all->bucket = calloc(FIRST_BUCKETS, sizeof *all->bucket);
 	pthread_mutex_init(&all->lock, NULL);
 	return all->bucket ? 0 : HF_ERR_NOMEM;
@@ -116,7 +117,7 @@ int hf_table_add(struct hf_captures *all, const char *path, const struct hf_foun
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
 {
 	HF_LOCKED(&all->lock);
-	for (size_t i = 0; i <= all->mask; i++)
+	for (size_t i = 0; all->bucket && i <= all->mask; i++)
 		for (struct hf_capture *capture = all->bucket[i]; capture; capture = capture->next)
 			fn(ctx, capture);
 }

@@ -30,21 +30,23 @@ void hf_find_reader_fini(struct hf_find_reader *reader)
 	hf_cursor_fini(&reader->before);
 }
 
-/* Whether the instruction was entered by a call: what is before it tells, which may be in another chunk. */
-static enum hf_verdict before_called(void *ctx, uint64_t ordinal)
+/* Whether a call leads to the instruction: what is before it tells, which may be in another chunk. */
+static enum hf_verdict before_called(void *ctx, uint64_t ordinal, struct hf_stub *ret_stub)
 {
 	struct hf_find_reader *r = ctx;
+	uint64_t at = ordinal > HF_STUB_INSNS ? ordinal - HF_STUB_INSNS : 0;
 	struct hf_event ev;
 	enum hf_verdict called = HF_NO;
 	size_t n;
 
+	*ret_stub = (struct hf_stub){.called = false};
 	if (!ordinal)
 		return HF_NO;
 	attach(r, &r->before);
-	r->err = hf_cursor_seek(&r->before, ordinal - 1, &ev, NULL);
+	r->err = hf_cursor_seek(&r->before, at, &ev, NULL);
 	r->decoded++;
 	while (!r->err) {
-		const enum hf_verdict v = hf_match_calls(&ev);
+		const enum hf_verdict v = hf_match_calls(ret_stub, &ev);
 
 		called = v == HF_PERHAPS ? called : v;
 		if (!r->before.left)
@@ -53,7 +55,7 @@ static enum hf_verdict before_called(void *ctx, uint64_t ordinal)
 			r->err = hf_cursor_advance(&r->before, NULL);
 		if (!r->err)
 			r->err = hf_cursor_take(&r->before, &ev, 1, &n, NULL);
-		if (!r->err && ev.kind == HF_EVENT_INSN)
+		if (!r->err && ev.kind == HF_EVENT_INSN && ++at == ordinal)
 			return called;
 	}
 	return HF_NO;
@@ -68,8 +70,9 @@ static void begin(void *ctx, const struct hf_chunk *chunk)
 {
 	struct matching *m = ctx;
 
-	m->match.ordinal = chunk->ordinal;
+	m->match.ordinal = m->match.first = chunk->ordinal;
 	m->match.called = chunk->ordinal ? HF_PERHAPS : HF_NO;
+	m->match.stub_open = chunk->ordinal;
 	m->match.context_known = true;
 	m->reader->decoded++;
 }

@@ -21,7 +21,7 @@ struct counting {
 
 /* What is known of the flow behind an instruction in the middle of a run, or at its end: an instruction that was taken ends
  * its run, and one of which that is not known too. */
-static void tell_flow(const struct hf_run *run, bool last, struct hf_find_code *code)
+static void tell_flow(const struct hf_run *run, bool last, uint32_t extensions, struct hf_find_code *code)
 {
 	const struct hf_ev_insn *insn = code->insn;
 	const bool riscv = insn->isa == HF_ISA_RV32 || insn->isa == HF_ISA_RV64;
@@ -29,7 +29,7 @@ static void tell_flow(const struct hf_run *run, bool last, struct hf_find_code *
 	bool sure = true;
 
 	if (riscv)
-		flow = hf_riscv_flow(insn->opcode, insn->isa == HF_ISA_RV32 ? 32 : 64);
+		flow = hf_riscv_flow(insn->opcode, (insn->isa == HF_ISA_RV32 ? 32 : 64) | extensions);
 	else if (insn->isa == HF_ISA_A64)
 		flow = hf_arm_classify(insn->opcode, insn->size, insn->isa).flow;
 	else
@@ -73,7 +73,7 @@ static uint64_t ask_run(struct counting *c, const struct hf_run *run, const stru
 		enum hf_verdict v;
 
 		insn.size = (uint8_t)size;
-		tell_flow(run, at + size >= run->bytes, &code);
+		tell_flow(run, at + size >= run->bytes, c->ask->terms->extensions, &code);
 		v = ask_insn(c->ask, &code);
 		n += v != HF_NO;
 		c->exact &= v != HF_PERHAPS;

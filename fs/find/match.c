@@ -107,19 +107,33 @@ static void put_behind(struct hf_match *m, const struct hf_event *ev)
 
 /* ---- instructions ---- */
 
-enum hf_verdict hf_match_calls(const struct hf_event *ev)
+static bool calls(struct hf_stub *stub, const struct hf_event *ev)
+{
+	const struct hf_ev_insn *insn = &ev->insn;
+	const bool call =
+		insn->flow == HF_FLOW_CALL || insn->flow == HF_FLOW_INDIRECT_CALL || insn->flow == HF_FLOW_SWAP;
+	const bool more = insn->flow == HF_FLOW_INDIRECT_JUMP && hf_stub_reaches(stub, insn);
+
+	if (!(ev->flags & (HF_EVF_TAKEN | HF_EVF_OPEN)))
+		return false;
+	if (ev->flags & HF_EVF_TAKEN && (call || more))
+		hf_stub_called(stub, insn->target, more);
+	else
+		stub->called = false;
+	return stub->called;
+}
+
+enum hf_verdict hf_match_calls(struct hf_stub *stub, const struct hf_event *ev)
 {
 	switch (ev->kind) {
 	case HF_EVENT_INSN:
-		return ev->flags & HF_EVF_TAKEN && (ev->insn.flow == HF_FLOW_CALL || ev->insn.flow == HF_FLOW_INDIRECT_CALL ||
-						    ev->insn.flow == HF_FLOW_SWAP)
-			       ? HF_YES
-			       : HF_NO;
+		return calls(stub, ev) ? HF_YES : HF_NO;
 	case HF_EVENT_TRAP:
 	case HF_EVENT_TRAP_RETURN:
 	case HF_EVENT_DISCONTINUITY:
 	case HF_EVENT_GAP:
 	case HF_EVENT_DOUBT:
+		stub->called = false;
 		return HF_NO;
 	default:
 		return HF_PERHAPS;
@@ -172,7 +186,7 @@ static bool put_code(struct hf_match *m, const struct hf_event *ev)
 		enum hf_verdict v = hf_terms_of_code(m->terms, (unsigned)__builtin_ctz(bits), &code, m->disasm);
 
 		if (v == HF_PERHAPS)
-			v = code.called = m->before_called(m->ctx, m->ordinal);
+			v = code.called = m->before_called(m->ctx, m->ordinal, &m->stub);
 		if (!v)
 			return false;
 		mark(&m->marks, bits & -bits, v);
@@ -197,10 +211,23 @@ static bool takes(const struct hf_match *m)
 	return m->open || !m->ordinal;
 }
 
+/* Whether a call leads to what comes behind the event. */
+static void follow_calls(struct hf_match *m, const struct hf_event *ev)
+{
+	const bool insn = ev->kind == HF_EVENT_INSN, moves = insn && ev->flags & (HF_EVF_TAKEN | HF_EVF_OPEN);
+	enum hf_verdict called;
+
+	if (m->stub_open && moves && ev->insn.flow == HF_FLOW_INDIRECT_JUMP && hf_stub_places(&ev->insn))
+		m->before_called(m->ctx, m->first, &m->stub);
+	called = hf_match_calls(&m->stub, ev);
+	if (called == HF_PERHAPS)
+		return;
+	m->called = called;
+	m->stub_open &= insn && !moves;
+}
+
 void hf_match_put(struct hf_match *m, const struct hf_event *ev)
 {
-	const enum hf_verdict calls = m->terms->called ? hf_match_calls(ev) : HF_PERHAPS;
-
 	if (ev->kind != HF_EVENT_DATA)
 		m->left = 0;
 	switch (ev->kind) {
@@ -228,6 +255,6 @@ void hf_match_put(struct hf_match *m, const struct hf_event *ev)
 		if (takes(m) && m->terms->behind)
 			put_behind(m, ev);
 	}
-	if (calls != HF_PERHAPS)
-		m->called = calls;
+	if (m->terms->called)
+		follow_calls(m, ev);
 }

@@ -6,6 +6,7 @@
 #define HF_FIND_MATCH_H
 
 #include "fs/find/terms.h"
+#include "index/summary/stub.h"
 
 /* An answer, or (the bit) an instruction of which the trace does not tell whether it is one. */
 #define HF_ITEM_UNKNOWN (UINT64_C(1) << 63)
@@ -29,8 +30,11 @@ struct hf_match {
 	uint64_t ordinal; /* of the next instruction */
 	struct hf_run_context context;
 	bool context_known;
-	enum hf_verdict called; /* how the next instruction is entered; HF_PERHAPS: ask before_called */
-	enum hf_verdict (*before_called)(void *ctx, uint64_t ordinal);
+	enum hf_verdict called; /* whether a call leads to the next instruction; HF_PERHAPS: ask before_called */
+	struct hf_stub stub;	/* what the last call went to */
+	bool stub_open;		/* nothing sent the flow elsewhere since the instruction first: before_called knows of it */
+	uint64_t first;
+	enum hf_verdict (*before_called)(void *ctx, uint64_t ordinal, struct hf_stub *ret_stub);
 	void *ctx;
 	/* its own */
 	bool open;     /* there is an instruction that may still be an answer */
@@ -49,7 +53,8 @@ void hf_match_put(struct hf_match *match, const struct hf_event *ev);
 /* All events of the last instruction have come. HF_ERR_NOMEM. */
 int hf_match_end(struct hf_match *match);
 
-/* How the instruction behind that event is entered, as far as it tells: HF_PERHAPS: it says nothing of that. */
-enum hf_verdict hf_match_calls(const struct hf_event *ev);
+/* Whether a call, perhaps through stubs, leads to the instruction behind that event, as far as it tells: HF_PERHAPS: it
+ * says nothing of that. stub: of the events before it, and then with it. */
+enum hf_verdict hf_match_calls(struct hf_stub *stub, const struct hf_event *ev);
 
 #endif

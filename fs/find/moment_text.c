@@ -2,6 +2,7 @@
 /* Two forms of the same: lines, of which the first word says what they are about, and one object of JSON. */
 #include "fs/find/moment_text.h"
 
+#include "codecs/setup/code_size.h"
 #include "fs/base/views.h"
 #include "fs/find/stack_text.h"
 
@@ -19,6 +20,7 @@ struct writer {
 	const struct hf_moment *moment;
 	const struct hf_symbols *symbols;
 	struct hf_disasm *disasm;
+	uint32_t extensions; /* those of the hart that share opcodes */
 	struct hf_sink *sink;
 	struct hf_enc *enc; /* of listings */
 	struct said *reg;   /* sorted */
@@ -196,7 +198,9 @@ static size_t disassemble(const struct writer *w, uint8_t text[HF_DISASM_ROOM])
 {
 	const struct hf_ev_insn *insn = &w->moment->insn.insn;
 
-	return (size_t)(hf_disasm_put(w->disasm, text, insn->opcode, insn->size, insn->isa) - text);
+	return (size_t)(hf_disasm_put(w->disasm, text, insn->opcode, insn->size,
+				      hf_disasm_isa(insn->isa, insn->opcode, w->extensions)) -
+			text);
 }
 
 /* ---- lines ---- */
@@ -393,7 +397,8 @@ int hf_moment_put(const struct hf_moment *moment, const struct hf_open *open, st
 		  enum hf_moment_form form, struct hf_sink *sink)
 {
 	struct writer w = {
-		.moment = moment, .symbols = hf_find_symbols(open, moment->hart), .disasm = disasm, .sink = sink};
+		.moment = moment, .symbols = hf_find_symbols(open, moment->hart), .disasm = disasm, .sink = sink,
+		.extensions = hf_code_size_extensions(open->stream, moment->hart)};
 	int err = open_writer(&w, open);
 
 	if (!err && form == HF_MOMENT_JSON)

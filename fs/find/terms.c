@@ -33,12 +33,46 @@ static bool has_name(const struct hf_symbol *symbol, const struct named *named)
 	return named->bare && (symbol->name[named->size] == '(' || symbol->name[named->size] == '[');
 }
 
+/* "NAME@plt" */
+static bool is_stub(const struct hf_symbol *symbol, const struct named *named)
+{
+	return symbol->name_size == named->size + strlen("@plt") &&
+	       memcmp(symbol->name, named->name, named->size) == 0 &&
+	       memcmp(symbol->name + named->size, "@plt", strlen("@plt")) == 0;
+}
+
+/* Code that is chosen when the program is loaded may have no name: what is known of its calls are those of its stubs.
+ * Calls of what has the name are of what chooses. */
+static int add_stubs(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, const struct named *named)
+{
+	const struct hf_symbol *symbol = NULL;
+	bool indirect = false;
+	int err = 0;
+
+	while (!indirect && (symbol = hf_symbols_next(symbols, symbol)))
+		indirect = symbol->indirect && has_name(symbol, named);
+	if (!indirect)
+		return 0;
+	symbol = NULL;
+	while (!err && (symbol = hf_symbols_next(symbols, symbol)))
+		if (is_stub(symbol, named)) {
+			err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room,
+					    sizeof *terms->place[i].range);
+			if (!err)
+				terms->place[i].range[terms->place[i].count++] =
+					(struct hf_find_range){.first = symbol->start, .last = symbol->start};
+		}
+	return err;
+}
+
 /* Adds the place of every symbol of that name. */
 static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, const struct named *named)
 {
 	const uint64_t more = named->offset + terms->question->term[i].range.last;
 	const struct hf_symbol *symbol = NULL;
-	int err = 0;
+	const bool called = terms->question->term[i].kind == HF_ASK_CALL && !named->at && !more;
+	int err = called ? add_stubs(terms, i, symbols, named) : 0;
+	const bool stubs = terms->place[i].count > 0;
 
 	terms->place[i].at = named->at;
 	terms->place[i].bare = named->bare;
@@ -50,6 +84,8 @@ static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols
 		    range.last < range.first)
 			continue;
 		terms->place[i].named++;
+		if (stubs && symbol->indirect)
+			continue;
 		if (named->at && symbol->start != named->address)
 			continue;
 		err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room, sizeof range);
@@ -78,6 +114,27 @@ static bool split(struct named *named, char mark, bool (*read)(const char *text,
 	return true;
 }
 
+/* "libc.so.6+0x78c96", as a function without a symbol is called. */
+static int add_objects(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, const struct named *named)
+{
+	const struct hf_object *object = NULL;
+	int err = 0;
+
+	while (!err && (object = hf_symbols_next_object(symbols, object))) {
+		const uint64_t first = object->bias + named->offset;
+		struct hf_find_range range = {.first = first, .last = first + terms->question->term[i].range.last};
+
+		if (strlen(object->name) != named->size || memcmp(object->name, named->name, named->size) != 0 ||
+		    first < object->start || first >= object->end || range.last < first)
+			continue;
+		terms->place[i].named++;
+		err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room, sizeof range);
+		if (!err)
+			terms->place[i].range[terms->place[i].count++] = range;
+	}
+	return err;
+}
+
 /* A name may have these marks itself: as it stands it comes first. */
 static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, bool bare)
 {
@@ -87,6 +144,8 @@ static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols 
 
 	if (!err && !terms->place[i].named && split(&named, '+', read_offset, &named.offset))
 		err = add_symbols(terms, i, symbols, &named);
+	if (!err && !terms->place[i].named && named.offset)
+		err = add_objects(terms, i, symbols, &named);
 	if (!err && !terms->place[i].named && split(&named, '@', hf_find_hex, &named.address)) {
 		named.at = true;
 		err = add_symbols(terms, i, symbols, &named);
@@ -213,7 +272,6 @@ int hf_terms_new(const struct hf_question *question, const struct hf_open *open,
 		 struct hf_terms **ret_terms, char *why, size_t size)
 {
 	struct hf_terms *terms = calloc(1, sizeof *terms);
-	struct hf_code_size code_size;
 	int err;
 
 	*ret_terms = terms;
@@ -221,8 +279,7 @@ int hf_terms_new(const struct hf_question *question, const struct hf_open *open,
 		return HF_ERR_NOMEM;
 	terms->question = question;
 	terms->arm = open->stream->info.arch == HF_ARCH_ARM;
-	hf_code_size_read(open->stream->setup, hart, &code_size, NULL);
-	terms->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
+	terms->extensions = hf_code_size_extensions(open->stream, hart);
 	for (size_t i = 0; i < question->count; i++)
 		sort_term(terms, i);
 	sort_value(terms);
@@ -287,9 +344,9 @@ static enum hf_verdict of_context(const struct hf_run_context *wanted, const str
 static bool has_mnemonic(const struct hf_terms *terms, const char *name, const struct hf_ev_insn *insn,
 			 struct hf_disasm *disasm)
 {
-	const unsigned code_size = hf_riscv_is_code_size(insn->opcode) ? terms->code_size : 0;
+	const unsigned isa = hf_disasm_isa(insn->isa, insn->opcode, terms->extensions);
 	uint8_t text[HF_DISASM_ROOM];
-	const uint8_t *end = hf_disasm_put(disasm, text, insn->opcode, insn->size, insn->isa | code_size), *p = text;
+	const uint8_t *end = hf_disasm_put(disasm, text, insn->opcode, insn->size, isa), *p = text;
 	const size_t n = strlen(name);
 
 	while (p < end && *p != ' ')

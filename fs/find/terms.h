@@ -21,7 +21,7 @@ struct hf_terms {
 	bool context;	 /* one asks for the context */
 	const struct hf_find_value *value; /* of accesses and registers; NULL: any */
 	bool arm;
-	unsigned code_size; /* HF_DISASM_CODE_SIZE or 0 */
+	uint32_t extensions; /* those of the hart that share opcodes */
 	struct {
 		struct hf_find_range *range; /* owned */
 		size_t count, room;

@@ -92,15 +92,30 @@ static uint32_t staying(const struct making *m, const struct hf_course_stack *st
 	return n;
 }
 
+/* The newest one went to a stub: what that reached was called. */
+static void reach(struct making *m, const struct hf_course_stack *stack)
+{
+	const uint32_t top = m->depth - 1, stub = m->nodes[top], reached = stack->nodes[top];
+
+	m->begun[stub]--;
+	m->begun[reached]++;
+	m->nodes[top] = m->a->at[m->open[top]].node = reached;
+}
+
 static int put_stack(void *ctx, const struct hf_course_stack *stack)
 {
 	struct making *m = ctx;
-	const uint32_t depth = staying(m, stack);
+	uint32_t depth = staying(m, stack);
 
 	m->a->beyond += stack->beyond != 0;
 	for (uint32_t i = 0; i < stack->count; i++)
 		if (stack->nodes[i] >= m->of->tree->count)
 			return HF_ERR_STATE;
+	if (stack->so_far && depth + 1 == m->depth && m->depth == stack->count &&
+	    stack->so_far[m->nodes[depth]].calls < m->begun[m->nodes[depth]]) {
+		reach(m, stack);
+		depth++;
+	}
 	close_down_to(m, depth, stack->ordinal);
 	for (uint32_t i = depth; i < stack->count; i++)
 		open_one(m, stack, stack->nodes[i]);

@@ -100,7 +100,7 @@ int hf_bbv_blocks_find(const struct hf_profiled *of, struct hf_bbv_blocks *ret_b
 	err = hf_bbv_each(of->source, &all);
 	for (size_t i = 0; i < counts->n && !err; i++) {
 		const struct hf_count *row = &counts->row[i];
-		const uint8_t flow = hf_profile_flow(row);
+		const uint8_t flow = hf_profile_flow(row, of->extensions);
 
 		if (!i || row->pc > row[-1].pc + row[-1].size)
 			err = add(ret_blocks, row->pc);

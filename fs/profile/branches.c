@@ -40,7 +40,7 @@ int hf_profile_branches(const struct hf_profiled *of, struct hf_sink *sink)
 	if (!branch)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < counts->n; i++)
-		if (hf_profile_flow(&counts->row[i]) == HF_FLOW_BRANCH)
+		if (hf_profile_flow(&counts->row[i], of->extensions) == HF_FLOW_BRANCH)
 			branch[n++] = &counts->row[i];
 	qsort(branch, n, sizeof *branch, compare);
 	hf_profile_put_head(of, sink);

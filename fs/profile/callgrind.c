@@ -86,7 +86,7 @@ static void put_branch(struct writer *w, uint32_t function, const struct hf_coun
 	struct hf_source_place place;
 	uint64_t target;
 
-	if (row->open || hf_profile_flow(row) != HF_FLOW_BRANCH || !hf_profile_target(row, &target) ||
+	if (row->open || hf_profile_flow(row, w->of->extensions) != HF_FLOW_BRANCH || !hf_profile_target(row, &target) ||
 	    hf_functions_of(&w->functions, w->of, target) != function)
 		return;
 	place = place_of(w, target);

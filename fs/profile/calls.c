@@ -86,7 +86,7 @@ static size_t collect(const struct hf_summary_tree *tree, struct edge *edge)
 	size_t n = 0, kept = 0;
 
 	for (uint32_t i = 0; i < tree->count; i++)
-		if (tree->nodes[i].kind == HF_CALL_FUNCTION)
+		if (tree->nodes[i].kind == HF_CALL_FUNCTION && !hf_summary_tree_is_left(tree, i))
 			edge[n++] = (struct edge){.caller = &tree->nodes[tree->nodes[i].parent],
 						  .callee = &tree->nodes[i],
 						  .calls = tree->nodes[i].calls,

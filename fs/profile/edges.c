@@ -2,10 +2,12 @@
 #include "fs/profile/edges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* A direct call in the code. */
+/* A direct call in the code; stub: callee is what it reaches through that. */
 struct site {
 	uint32_t caller, callee;
+	bool stub;
 	uint64_t pc, taken;
 };
 
@@ -42,7 +44,8 @@ static size_t collect(const struct hf_profiled *of, const struct hf_level *level
 		const struct hf_level *caller = &level[nodes[i].parent], *callee = &level[i];
 		const bool counts = callee->above < 2;
 
-		if (nodes[i].kind == HF_CALL_FUNCTION && nodes[i].parent != HF_CALL_NO_NODE)
+		if (nodes[i].kind == HF_CALL_FUNCTION && nodes[i].parent != HF_CALL_NO_NODE &&
+		    !hf_summary_tree_is_left(of->tree, i))
 			edge[n++] = (struct hf_edge){.caller = caller->function,
 						     .callee = callee->function,
 						     .caller_again = caller->above,
@@ -77,19 +80,51 @@ static int by_pair(const void *a, const void *b)
 	return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
-static size_t collect_sites(const struct hf_profiled *of, const struct hf_functions *functions, struct site *site)
+/* What a stub of the PLT reaches has its name, without "@plt". Any other function: itself. */
+static uint32_t find_reached(const struct hf_profiled *of, const struct hf_functions *functions, uint32_t number)
+{
+	const struct hf_symbol *stub = functions->at[number].symbol, *symbol = NULL;
+	const size_t size = stub ? stub->name_size : 0, mark = strlen("@plt");
+	uint32_t found = HF_FUNCTION_NONE;
+
+	if (size <= mark || memcmp(stub->name + size - mark, "@plt", mark) != 0)
+		return number;
+	while (found == HF_FUNCTION_NONE && (symbol = hf_symbols_next(of->symbols, symbol)))
+		if (symbol->name_size == size - mark && memcmp(symbol->name, stub->name, size - mark) == 0)
+			found = hf_functions_of(functions, of, symbol->start);
+	return found == HF_FUNCTION_NONE ? number : found;
+}
+
+/* HF_ERR_NOMEM. */
+static int collect_sites(const struct hf_profiled *of, const struct hf_functions *functions, struct site *site,
+			 size_t *ret_n)
 {
 	const struct hf_counts *counts = of->counts;
+	uint32_t *reached = calloc(functions->count, sizeof *reached); /* 0: not looked for yet */
 	size_t n = 0;
 	uint64_t target;
 
-	for (size_t i = 0; i < counts->n; i++)
-		if (hf_profile_flow(&counts->row[i]) == HF_FLOW_CALL && hf_profile_target(&counts->row[i], &target))
-			site[n++] = (struct site){hf_functions_of(functions, of, counts->row[i].pc),
-						  hf_functions_of(functions, of, target), counts->row[i].pc,
-						  counts->row[i].taken};
+	if (!reached)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; i < counts->n; i++) {
+		const struct hf_count *row = &counts->row[i];
+		uint32_t callee;
+
+		if (hf_profile_flow(row, of->extensions) != HF_FLOW_CALL || !hf_profile_target(row, &target))
+			continue;
+		callee = hf_functions_of(functions, of, target);
+		if (!reached[callee])
+			reached[callee] = find_reached(of, functions, callee);
+		site[n++] = (struct site){.caller = hf_functions_of(functions, of, row->pc),
+					  .callee = reached[callee],
+					  .stub = reached[callee] != callee,
+					  .pc = row->pc,
+					  .taken = row->taken};
+	}
+	free(reached);
 	qsort(site, n, sizeof *site, by_pair);
-	return n;
+	*ret_n = n;
+	return 0;
 }
 
 static bool is_of(const struct site *site, const struct hf_edge *edge)
@@ -97,7 +132,8 @@ static bool is_of(const struct site *site, const struct hf_edge *edge)
 	return site->caller == edge->caller && site->callee == edge->callee;
 }
 
-/* The edges of a pair of functions, and the sites of it: if one site made all calls, that is where they are. */
+/* The edges of a pair of functions, and the sites of it: if one site made all calls, that is where they are. Of those
+ * through a stub the first may have gone to the dynamic linker. */
 static void place_pair(struct hf_edge *edge, size_t edges, const struct site *site, size_t sites, uint64_t otherwise)
 {
 	uint64_t calls = 0;
@@ -105,18 +141,16 @@ static void place_pair(struct hf_edge *edge, size_t edges, const struct site *si
 	for (size_t i = 0; i < edges; i++)
 		calls += edge[i].calls;
 	for (size_t i = 0; i < edges; i++)
-		edge[i].site = sites == 1 && site->taken == calls ? site->pc : otherwise;
+		edge[i].site = sites == 1 && site->taken - calls <= site->stub ? site->pc : otherwise;
 }
 
 static int place(const struct hf_profiled *of, const struct hf_functions *functions, struct hf_edges *edges)
 {
 	struct site *site = malloc((of->counts->n + 1) * sizeof *site);
-	size_t sites, at = 0;
+	size_t sites = 0, at = 0;
+	int err = site ? collect_sites(of, functions, site, &sites) : HF_ERR_NOMEM;
 
-	if (!site)
-		return HF_ERR_NOMEM;
-	sites = collect_sites(of, functions, site);
-	for (size_t i = 0, end; i < edges->count; i = end) {
+	for (size_t i = 0, end; !err && i < edges->count; i = end) {
 		const struct hf_edge *edge = &edges->at[i];
 		size_t first;
 
@@ -131,7 +165,7 @@ static int place(const struct hf_profiled *of, const struct hf_functions *functi
 		place_pair(&edges->at[i], end - i, &site[first], at - first, functions->at[edge->caller].start);
 	}
 	free(site);
-	return 0;
+	return err;
 }
 
 int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions, const struct hf_level *level,

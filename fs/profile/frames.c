@@ -165,7 +165,7 @@ static int merge(struct making *m)
 		const struct hf_call_node *node = &tree->nodes[i];
 		const uint32_t parent = node->parent == HF_CALL_NO_NODE ? 0 : loose_of[node->parent];
 
-		if (node->kind != HF_CALL_BEYOND || node->own)
+		if ((node->kind != HF_CALL_BEYOND || node->own) && !hf_summary_tree_is_left(tree, i))
 			loose_of[i] = put_loose(m, node, parent, m->frames->name_of[i]);
 	}
 	free(loose_of);

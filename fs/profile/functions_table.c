@@ -2,7 +2,6 @@
 #include "fs/profile/functions_table.h"
 #include "codecs/base/search.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 static int by_start(const void *a, const void *b)
@@ -22,16 +21,23 @@ static bool has_function(const struct hf_call_node *node)
 static size_t collect(const struct hf_profiled *of, struct hf_function *at)
 {
 	const struct hf_symbol *symbol = NULL;
+	const struct hf_object *object = NULL;
+	bool named = true;
 	size_t n = 0;
 
-	for (size_t i = 0; of->symbols && i < of->counts->n; i++) {
+	for (size_t i = 0; i < of->counts->n; i++) {
 		const uint64_t pc = of->counts->row[i].pc;
+		const struct hf_object *before = object;
 
 		if (symbol && pc >= symbol->start && pc < symbol->end)
 			continue;
-		symbol = hf_symbols_at(of->symbols, pc);
+		symbol = of->symbols ? hf_symbols_at(of->symbols, pc) : NULL;
+		object = symbol ? NULL : hf_symbols_object_at(of->symbols, pc);
 		if (symbol)
-			at[n++] = (struct hf_function){symbol->start, symbol};
+			at[n++] = (struct hf_function){symbol->start, symbol, NULL};
+		else if (named || object != before)
+			at[n++] = (struct hf_function){pc, NULL, object};
+		named = symbol != NULL;
 	}
 	for (uint32_t i = 0; i < of->tree->count; i++) {
 		const struct hf_call_node *node = &of->tree->nodes[i];
@@ -39,7 +45,10 @@ static size_t collect(const struct hf_profiled *of, struct hf_function *at)
 		if (!has_function(node))
 			continue;
 		symbol = of->symbols ? hf_symbols_at(of->symbols, node->function) : NULL;
-		at[n++] = (struct hf_function){symbol ? symbol->start : node->function, symbol};
+		at[n++] = (struct hf_function){
+			.start = symbol ? symbol->start : node->function,
+			.symbol = symbol,
+			.object = symbol ? NULL : hf_symbols_object_at(of->symbols, node->function)};
 	}
 	return n;
 }
@@ -119,11 +128,12 @@ uint32_t hf_functions_of_node(const struct hf_functions *functions, const struct
 void hf_functions_put_name(const struct hf_functions *functions, uint32_t number, struct hf_sink *sink)
 {
 	const struct hf_function *function = &functions->at[number];
+	char place[HF_OBJECT_PLACE_MAX + 1];
 
 	if (number == HF_FUNCTION_NONE)
 		hf_sink_printf(sink, "?");
 	else if (function->symbol)
 		hf_sink_write(sink, function->symbol->name, function->symbol->name_size);
 	else
-		hf_sink_printf(sink, "0x%" PRIx64, function->start);
+		hf_sink_write(sink, place, hf_object_put_place(function->object, function->start, place));
 }

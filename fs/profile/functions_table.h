@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions of a profile, by number: those whose code ran, and those that were called. A function is that of the symbol;
- * where none covers a call's target, the code from there to the next such target, which is named by its address. Internal
- * to fs/profile/.
+ * where none covers the code, what follows a call's target, or the first of the code that ran there, up to the next such
+ * place or to another file. It is named by the place in its file: "libc.so.6+0x78c96". Internal to fs/profile/ and fs/rows/.
  */
 #ifndef HF_FS_PROFILE_FUNCTIONS_TABLE_H
 #define HF_FS_PROFILE_FUNCTIONS_TABLE_H
@@ -12,10 +12,11 @@
 struct hf_function {
 	uint64_t start;
 	const struct hf_symbol *symbol; /* NULL: it has none */
+	const struct hf_object *object; /* the file of one without a symbol, as far as that is known */
 };
 
 struct hf_functions {
-	struct hf_function *at; /* by start; the first is that of code in none, with start 0 */
+	struct hf_function *at; /* by start; the first is that of nodes whose place is not known, with start 0 */
 	size_t count;
 	uint32_t *row; /* rows of the counts, by function and then as there: those of n are row[first[n]..first[n + 1]) */
 	size_t *first;
@@ -32,7 +33,7 @@ uint32_t hf_functions_of(const struct hf_functions *functions, const struct hf_p
 /* That of a node of the tree of calls: of HF_CALL_UNKNOWN, and of what is beyond the limits, it is none. */
 uint32_t hf_functions_of_node(const struct hf_functions *functions, const struct hf_profiled *of,
 			      const struct hf_call_node *node);
-/* Its name: "memcpy", "0x80000000", or "?". */
+/* Its name: "memcpy", "libc.so.6+0x78c96", "0x80000000", or "?". */
 void hf_functions_put_name(const struct hf_functions *functions, uint32_t number, struct hf_sink *sink);
 
 #endif

@@ -126,9 +126,7 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	if (x->function != y->function)
-		return y->function - x->function;
-	return strcmp(x->name, y->name);
+	return hf_symbols_prefer(x, y);
 }
 
 /* How often control came from elsewhere: not by a jump or a branch of its own. */
@@ -139,7 +137,7 @@ static uint64_t count_entries(const struct hf_profiled *of, const struct hf_symb
 
 	for (size_t i = hf_profile_row_at(of, symbol->start); i < counts->n && counts->row[i].pc < symbol->end; i++) {
 		const struct hf_count *row = &counts->row[i];
-		const uint8_t flow = hf_profile_flow(row);
+		const uint8_t flow = hf_profile_flow(row, of->extensions);
 
 		if ((flow == HF_FLOW_BRANCH || flow == HF_FLOW_JUMP) && hf_profile_target(row, &target) &&
 		    target == symbol->start)
@@ -248,7 +246,7 @@ static int find_branches(struct coverage *c)
 	for (size_t i = 0; i < counts->n && !err; i++) {
 		const struct hf_source_place *place = &c->sources.row[i];
 
-		if (!place->file || hf_profile_flow(&counts->row[i]) != HF_FLOW_BRANCH)
+		if (!place->file || hf_profile_flow(&counts->row[i], c->of->extensions) != HF_FLOW_BRANCH)
 			continue;
 		err = hf_array_room(&c->branch, c->branches, &c->branches_room, sizeof *c->branch);
 		if (!err)

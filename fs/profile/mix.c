@@ -37,7 +37,7 @@ static void read_one(const struct hf_profiled *of, const struct hf_count *row, s
 	char text[HF_DISASM_ROOM];
 
 	hf_profile_text_of(of, row, text);
-	*ret = (struct mnemonic){.flow = hf_profile_flow(row), .count = row->count};
+	*ret = (struct mnemonic){.flow = hf_profile_flow(row, of->extensions), .count = row->count};
 	snprintf(ret->name, sizeof ret->name, "%.*s", (int)strcspn(text, " \t"), text);
 }
 

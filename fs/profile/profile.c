@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles as they are made, kept and found again. */
 #include "fs/profile/profile.h"
+#include "codecs/setup/code_size.h"
 #include "fs/bytes/bytes.h"
 #include "fs/profile/texts.h"
 
@@ -116,6 +117,7 @@ static int write_file(struct hf_profile *profile, struct text *text, struct hf_p
 		.counts = &profile->counts,
 		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
 		.disasm = worker->env.disasm,
+		.extensions = hf_code_size_extensions(source->open->stream, profile->hart),
 		.source = source,
 		.about = text->about,
 	};

@@ -10,13 +10,13 @@
 /* The columns of an opcode in front of the text. */
 enum { TEXT_AT = 9 };
 
-uint8_t hf_profile_flow(const struct hf_count *row)
+uint8_t hf_profile_flow(const struct hf_count *row, uint32_t extensions)
 {
 	switch (row->isa) {
 	case HF_ISA_RV32:
-		return hf_riscv_flow(row->opcode, 32);
+		return hf_riscv_flow(row->opcode, 32 | extensions);
 	case HF_ISA_RV64:
-		return hf_riscv_flow(row->opcode, 64);
+		return hf_riscv_flow(row->opcode, 64 | extensions);
 	default:
 		return hf_arm_classify(row->opcode, row->size, row->isa).flow;
 	}
@@ -47,8 +47,9 @@ bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target)
 
 void hf_profile_text_of(const struct hf_profiled *of, const struct hf_count *row, char buf[HF_DISASM_ROOM])
 {
+	const unsigned isa = hf_disasm_isa(row->isa, row->opcode, of->extensions);
 	uint8_t text[HF_DISASM_ROOM];
-	const uint8_t *end = hf_disasm_put(of->disasm, text, row->opcode, row->size, row->isa);
+	const uint8_t *end = hf_disasm_put(of->disasm, text, row->opcode, row->size, isa);
 	const size_t n = end - text > TEXT_AT ? (size_t)(end - text) - TEXT_AT : 0;
 
 	memcpy(buf, text + TEXT_AT, n);
@@ -66,11 +67,19 @@ void hf_profile_put_place(const struct hf_profiled *of, uint64_t pc, struct hf_s
 		hf_sink_printf(sink, "+0x%" PRIx64, pc - symbol->start);
 }
 
+/* A name in a chain of calls, whose parts ';' separates. */
+static void put_unparted(const char *name, size_t size, struct hf_sink *sink)
+{
+	for (size_t i = 0; i < size; i++)
+		hf_sink_write(sink, name[i] == ';' ? ":" : &name[i], 1);
+}
+
 void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node *node, struct hf_sink *sink)
 {
 	static const char *const marks[HF_CALL_KINDS] = {
 		[HF_CALL_BEYOND] = "(beyond the limits)", [HF_CALL_TRAP] = "[trap] ", [HF_CALL_INTERRUPT] = "[interrupt] "};
 	const struct hf_symbol *symbol = of->symbols ? hf_symbols_at(of->symbols, node->function) : NULL;
+	char place[HF_OBJECT_PLACE_MAX + 1];
 
 	if (node->kind == HF_CALL_ROOT)
 		hf_sink_printf(sink, "[%s] ", hf_mode_name(node->mode));
@@ -79,12 +88,14 @@ void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node
 	if (node->kind == HF_CALL_BEYOND)
 		return;
 	if (symbol)
-		for (uint32_t i = 0; i < symbol->name_size; i++)
-			hf_sink_write(sink, symbol->name[i] == ';' ? ":" : &symbol->name[i], 1);
+		put_unparted(symbol->name, symbol->name_size, sink);
 	else if (node->function == HF_CALL_UNKNOWN)
 		hf_sink_printf(sink, "?");
 	else
-		hf_sink_printf(sink, "0x%" PRIx64, node->function);
+		put_unparted(place,
+			     hf_object_put_place(hf_symbols_object_at(of->symbols, node->function), node->function,
+						 place),
+			     sink);
 }
 
 void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink)

@@ -44,6 +44,7 @@ struct hf_profiled {
 	bool sampled;			    /* the tree is an estimate, and how often each was called is not known */
 	const struct hf_symbols *symbols; /* of the hart; NULL: there are none */
 	struct hf_disasm *disasm;
+	uint32_t extensions; /* those of the hart that share opcodes */
 	const struct hf_profile_source *source;
 	const char *about; /* what a file is about whose name has a "*" (profiles.def); else NULL */
 };
@@ -67,8 +68,8 @@ int hf_profile_overview(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink);
 
-/* What the instruction does to the flow: enum hf_flow. */
-uint8_t hf_profile_flow(const struct hf_count *row);
+/* What the instruction does to the flow on a hart with these extensions: enum hf_flow. */
+uint8_t hf_profile_flow(const struct hf_count *row, uint32_t extensions);
 /* "branch", "call": of enum hf_flow. */
 const char *hf_profile_flow_name(unsigned flow);
 /* Where it goes if it is taken; false: its opcode does not tell. */

@@ -145,7 +145,7 @@ HF_LIST_TABLE(hart, 0, hart_columns, hart_how);
 
 /* ---- problem: a line of errors.txt ---- */
 
-enum { PROBLEM_NUMBER = HF_AT_CAPTURE + 1, PROBLEM_HART, PROBLEM_ORDINAL, PROBLEM_PLACE, PROBLEM_BYTES, PROBLEM_TEXT };
+enum { PROBLEM_NUMBER = HF_AT_CAPTURE + 1, PROBLEM_HART, PROBLEM_ORDINAL, PROBLEM_PLACE, PROBLEM_BYTES, PROBLEM_TEXT, PROBLEM_BACK };
 
 static const struct hf_column problem_columns[] = {
 	{"capture", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
@@ -155,6 +155,7 @@ static const struct hf_column problem_columns[] = {
 	[PROBLEM_PLACE] = {"place", HF_COLUMN_ASKED},
 	[PROBLEM_BYTES] = {"bytes", HF_COLUMN_ASKED},
 	[PROBLEM_TEXT] = {"problem", HF_COLUMN_TEXT},
+	[PROBLEM_BACK] = {"back", HF_COLUMN_ASKED},
 };
 
 static int begin_problems(struct hf_rows *rows, void **ret_own, size_t *ret_count)
@@ -185,6 +186,7 @@ static void put_problem(const struct hf_rows *rows, void *own, size_t i, struct 
 	if (problem.diag.offset != HF_NOWHERE)
 		hf_row_number(rows, row, PROBLEM_PLACE, problem.diag.offset);
 	hf_row_number(rows, row, PROBLEM_BYTES, problem.bytes);
+	hf_row_number(rows, row, PROBLEM_BACK, problem.back);
 	problem.diag.offset = HF_NOWHERE;
 	hf_diag_format(&problem.diag, text, sizeof text);
 	hf_row_copy(rows, row, PROBLEM_TEXT, text, strlen(text));

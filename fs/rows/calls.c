@@ -134,12 +134,25 @@ static int follow(struct following *f, bool replaced, uint64_t ordinal)
 	return err;
 }
 
+/* What the newest call went to, which may be known only behind a stub. */
+static void reach(struct following *f)
+{
+	const struct hf_call_stack *stack = f->calls->stack;
+	const uint32_t node = hf_call_stack_node(stack);
+	struct shadow *shadow = &f->shadows[f->calls->context];
+
+	if (stack->depth && node != HF_CALL_NO_NODE)
+		shadow->frame[shadow->depth - 1].function = f->calls->tree.nodes[node].function;
+}
+
 static int on_flow(void *ctx, const struct hf_event *ev, uint64_t ordinal)
 {
 	struct following *f = ctx;
-	const bool swap = ev->kind == HF_EVENT_INSN && ev->insn.flow == HF_FLOW_SWAP;
+	const bool insn = ev->kind == HF_EVENT_INSN, swap = insn && ev->insn.flow == HF_FLOW_SWAP;
 	int err = f->calls->watch.flow(f->calls, ev, ordinal);
 
+	if (!err && insn && ev->insn.flow == HF_FLOW_INDIRECT_JUMP)
+		reach(f);
 	return err ? err : follow(f, swap && !hf_call_stack_is_beyond(f->calls->stack), ordinal);
 }
 
@@ -224,6 +237,7 @@ static void put(const struct hf_rows *rows, const struct instance *call, struct 
 	const struct hf_symbol *symbol = symbols && call->function != HF_CALL_UNKNOWN
 						 ? hf_symbols_at(symbols, call->function)
 						 : NULL;
+	char place[HF_OBJECT_PLACE_MAX + 1];
 
 	hf_row_number(rows, row, ENTRY, call->entry);
 	if (!call->open)
@@ -232,6 +246,9 @@ static void put(const struct hf_rows *rows, const struct instance *call, struct 
 		hf_row_number(rows, row, ADDRESS, call->function);
 	if (symbol)
 		hf_row_text(rows, row, NAME, symbol->name, symbol->name_size);
+	else if (call->function != HF_CALL_UNKNOWN)
+		hf_row_copy(rows, row, NAME, place,
+			    hf_object_put_place(hf_symbols_object_at(symbols, call->function), call->function, place));
 	hf_row_word(rows, row, KIND, kinds[call->kind]);
 	hf_row_number(rows, row, DEPTH, call->depth);
 	if (call->has_parent)

@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name of a function: of its symbol, or NULL. */
+/* A function, with its name. */
 static void put_function(const struct hf_rows *rows, struct hf_row *row, unsigned column, uint32_t number)
 {
 	const struct hf_function *function = &rows->hart->functions.at[number];
+	char place[HF_OBJECT_PLACE_MAX + 1];
 
 	if (number == HF_FUNCTION_NONE)
 		return;
 	hf_row_number(rows, row, column, function->start);
 	if (function->symbol)
 		hf_row_text(rows, row, column + 1, function->symbol->name, function->symbol->name_size);
+	else
+		hf_row_copy(rows, row, column + 1, place,
+			    hf_object_put_place(function->object, function->start, place));
 }
 
 static uint32_t function_of(const struct hf_rows *rows, uint64_t pc)
@@ -140,10 +144,10 @@ static void put_code(const struct hf_rows *rows, void *own, size_t i, struct hf_
 	hf_row_number(rows, row, CODE_SIZE, count->size);
 	hf_row_code(rows, row, CODE_MNEMONIC, count->opcode, count->size, count->isa);
 	hf_row_place(rows, row, CODE_SYMBOL, count->pc);
-	hf_row_word(rows, row, CODE_FLOW, hf_profile_flow_name(hf_profile_flow(count)));
+	hf_row_word(rows, row, CODE_FLOW, hf_profile_flow_name(hf_profile_flow(count, rows->hart->extensions)));
 	hf_row_number(rows, row, CODE_COUNT, count->count);
 	/* What ends a piece of code is not always the trap return itself. */
-	if (hf_profile_flow(count) != HF_FLOW_TRAP_RETURN)
+	if (hf_profile_flow(count, rows->hart->extensions) != HF_FLOW_TRAP_RETURN)
 		hf_row_number(rows, row, CODE_TAKEN, count->taken);
 	hf_row_number(rows, row, CODE_OPEN, count->open);
 }
@@ -199,7 +203,7 @@ static void read_mixed(const struct hf_rows *rows, const struct hf_count *count,
 	n = n < sizeof mixed->name ? n : sizeof mixed->name - 1;
 	*mixed = (struct mixed){.count = count->count,
 				.function = function_of(rows, count->pc),
-				.flow = plain_flow(hf_profile_flow(count))};
+				.flow = plain_flow(hf_profile_flow(count, rows->hart->extensions))};
 	memcpy(mixed->name, text, n);
 }
 
@@ -282,21 +286,31 @@ static const struct hf_column node_columns[] = {
 
 static int begin_nodes(struct hf_rows *rows, void **ret_own, size_t *ret_count)
 {
+	const struct hf_summary_tree *tree;
+	uint32_t *number;
 	int err = hf_rows_count(rows);
 
-	*ret_own = NULL;
-	*ret_count = err ? 0 : rows->hart->tree->count;
-	return err;
+	if (err)
+		return err;
+	tree = rows->hart->tree;
+	*ret_own = number = malloc((tree->count + (size_t)1) * sizeof *number);
+	if (!number)
+		return HF_ERR_NOMEM;
+	*ret_count = 0;
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (!hf_summary_tree_is_left(tree, i))
+			number[(*ret_count)++] = i;
+	return 0;
 }
 
-static void put_node(const struct hf_rows *rows, void *own, size_t i, struct hf_row *row)
+static void put_node(const struct hf_rows *rows, void *own, size_t at, struct hf_row *row)
 {
 	static const char *const kinds[HF_CALL_KINDS] = {"beyond", "root", "function", "trap", "interrupt"};
+	const uint32_t i = ((const uint32_t *)own)[at];
 	const struct hf_summary_tree *tree = rows->hart->tree;
 	const struct hf_call_node *node = &tree->nodes[i];
 	const struct hf_profiled of = hf_rows_hart_profiled(rows->session, rows->hart);
 
-	(void)own;
 	hf_row_number(rows, row, NODE_ID, i);
 	if (node->parent != HF_CALL_NO_NODE)
 		hf_row_number(rows, row, NODE_PARENT, node->parent);

@@ -60,7 +60,6 @@ static int new_hart(const struct hf_index_hart *info, struct hf_open *open, uint
 		    struct hf_rows_hart **ret_hart)
 {
 	struct hf_rows_hart *hart = calloc(1, sizeof *hart);
-	struct hf_code_size code_size = {0};
 
 	if (!hart)
 		return HF_ERR_NOMEM;
@@ -71,8 +70,7 @@ static int new_hart(const struct hf_index_hart *info, struct hf_open *open, uint
 		.stream = open->stream, .src = open->source, .index = open->index, .hart = info->id};
 	find_symbols(hart);
 	hart->arm = open->stream->info.arch == HF_ARCH_ARM;
-	hf_code_size_read(open->stream->setup, info->id, &code_size, NULL);
-	hart->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
+	hart->extensions = hf_code_size_extensions(open->stream, info->id);
 	*ret_hart = hart;
 	return 0;
 }
@@ -157,7 +155,8 @@ struct hf_profiled hf_rows_hart_profiled(const struct hf_rows_session *session, 
 				    .counts = &hart->counts,
 				    .tree = hart->tree,
 				    .symbols = hart->symbols,
-				    .disasm = session->disasm};
+				    .disasm = session->disasm,
+				    .extensions = hart->extensions};
 }
 
 int hf_rows_hart_count(struct hf_rows_hart *hart)

@@ -27,7 +27,7 @@ struct hf_rows_hart {
 	const struct hf_symbols *symbols; /* NULL: none, or of another machine */
 	bool has_lines;
 	bool arm;
-	unsigned code_size;	    /* HF_DISASM_CODE_SIZE or 0 */
+	uint32_t extensions;	    /* those that share opcodes */
 	bool summary_asked;
 	struct hf_summary *summary; /* then; NULL: there is none */
 	bool counted;

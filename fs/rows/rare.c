@@ -163,7 +163,7 @@ HF_EVENT_TABLE(time, HF_TABLE_RARE, time_columns, time_how);
 
 /* ---- gap: also doubts, notes and discontinuities ---- */
 
-enum { GAP_KIND = HF_AT_ORDINAL + 1, GAP_PLACE, GAP_BYTES, GAP_REASON, GAP_FROM, GAP_TO };
+enum { GAP_KIND = HF_AT_ORDINAL + 1, GAP_PLACE, GAP_BYTES, GAP_REASON, GAP_FROM, GAP_TO, GAP_BACK };
 
 static const struct hf_column gap_columns[] = {
 	HF_HART_COLUMNS,
@@ -174,6 +174,7 @@ static const struct hf_column gap_columns[] = {
 	[GAP_REASON] = {"reason", HF_COLUMN_TEXT},
 	[GAP_FROM] = {"source", HF_COLUMN_ASKED},
 	[GAP_TO] = {"target", HF_COLUMN_ASKED},
+	[GAP_BACK] = {"back", HF_COLUMN_ASKED},
 };
 
 static void put_loss(const struct hf_rows *rows, const struct hf_event *ev, struct hf_row *row)
@@ -187,6 +188,7 @@ static void put_loss(const struct hf_rows *rows, const struct hf_event *ev, stru
 	if (ev->loss.offset != HF_NOWHERE)
 		hf_row_number(rows, row, GAP_PLACE, ev->loss.offset);
 	hf_row_number(rows, row, GAP_BYTES, ev->loss.bytes);
+	hf_row_number(rows, row, GAP_BACK, ev->back);
 	hf_row_copy(rows, row, GAP_REASON, text, strlen(text));
 }
 

@@ -76,13 +76,13 @@ void hf_row_place(const struct hf_rows *rows, struct hf_row *row, unsigned colum
 void hf_row_code(const struct hf_rows *rows, struct hf_row *row, unsigned column, uint32_t opcode, unsigned size,
 		 unsigned isa)
 {
-	const unsigned code_size = hf_riscv_is_code_size(opcode) ? rows->hart->code_size : 0;
 	uint8_t text[HF_DISASM_ROOM];
 	const uint8_t *end, *blank, *begin = text + TEXT_AT;
 
 	if (!(rows->wanted >> column & 3))
 		return;
-	end = hf_disasm_put(rows->session->disasm, text, opcode, size, isa | code_size);
+	end = hf_disasm_put(rows->session->disasm, text, opcode, size,
+			    hf_disasm_isa(isa, opcode, rows->hart->extensions));
 	if (end <= begin)
 		return;
 	blank = memchr(begin, ' ', (size_t)(end - begin));

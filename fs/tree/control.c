@@ -176,6 +176,8 @@ void hf_control_status(struct hf_tree *tree, struct hf_sink *sink)
 	hf_json_string(&json, "version", HARTFS_VERSION);
 	if (tree->common->options.sandbox)
 		hf_json_string(&json, "sandbox", tree->common->options.sandbox);
+	if (captures.params_wrong)
+		hf_json_string(&json, "hartfs_conf", captures.params_wrong);
 	hf_json_bool(&json, "searching", captures.searching);
 	hf_json_open(&json, "captures", '{');
 	for (int i = 0; i < HF_CAPTURE_GONE; i++)

@@ -150,6 +150,16 @@ uint32_t hf_call_tree_call(struct hf_call_tree *t, uint32_t parent, uint64_t fun
 	return entered(t, t->recent[parent], ordinal);
 }
 
+uint32_t hf_call_tree_move(struct hf_call_tree *t, uint32_t from, uint64_t function, uint64_t first, uint64_t end)
+{
+	const uint32_t to = hf_call_tree_call(t, t->nodes[from].parent, function, first);
+
+	t->nodes[from].calls--;
+	t->nodes[from].own -= end - first;
+	hf_call_tree_add(t, to, end - first, end);
+	return to;
+}
+
 uint32_t hf_call_tree_root(struct hf_call_tree *t, const struct hf_call_node *root, uint64_t ordinal)
 {
 	return entered(t, find(t, root, ordinal), ordinal);

@@ -31,6 +31,8 @@ void hf_call_tree_keep(struct hf_call_tree *t, struct hf_keep *keep);
  * Both are counted, as of that ordinal. HF_CALL_BEYOND: there is no room, or none above either. */
 uint32_t hf_call_tree_call(struct hf_call_tree *t, uint32_t parent, uint64_t function, uint64_t ordinal);
 uint32_t hf_call_tree_root(struct hf_call_tree *t, const struct hf_call_node *root, uint64_t ordinal);
+/* The last call of that node, with its instructions [first, end), was one of another function by the same caller. */
+uint32_t hf_call_tree_move(struct hf_call_tree *t, uint32_t from, uint64_t function, uint64_t first, uint64_t end);
 /* Instructions that were executed there, up to that ordinal. */
 void hf_call_tree_add(struct hf_call_tree *t, uint32_t node, uint64_t insns, uint64_t ordinal);
 

@@ -9,6 +9,8 @@
 const struct hf_call_room hf_call_room_default = {
 	.nodes = HF_CALL_NODES, .depth = HF_CALL_DEPTH, .frames = HF_CALL_FRAMES};
 
+#define NEVER UINT64_MAX
+
 /* ---- stacks ---- */
 
 static int stack_of(struct hf_calls *c, uint32_t context)
@@ -65,7 +67,23 @@ static int call(struct hf_calls *c, uint64_t function, uint64_t back, uint64_t o
 	c->node = hf_call_tree_call(&c->tree, c->node, function, ordinal);
 	c->facts.refused += c->node == HF_CALL_NO_NODE;
 	hf_call_stack_push(c->stack, c->node, back);
+	c->entered = ordinal;
 	return 0;
+}
+
+/* A jump: if it is that of a stub that was called, what it goes to was. */
+static void reach(struct hf_calls *c, const struct hf_ev_insn *insn, uint64_t entered, uint64_t ordinal)
+{
+	const uint32_t stub = hf_call_stack_node(c->stack);
+	const struct hf_call_node *node = &c->tree.nodes[stub];
+
+	if (node->kind != HF_CALL_FUNCTION || !hf_is_stub_jump(node->function, insn))
+		return;
+	c->node = hf_call_tree_move(&c->tree, stub, insn->target, entered == NEVER ? ordinal : entered, ordinal);
+	c->facts.refused += c->node == HF_CALL_NO_NODE;
+	c->executed = c->node;
+	c->stack->frames[c->stack->depth - 1].node = c->node;
+	c->entered = entered;
 }
 
 /* The one to come: its handler begins in the context at hand. */
@@ -111,11 +129,15 @@ static int trap_return(struct hf_calls *c, uint64_t ordinal)
 	return 0;
 }
 
-static int put_insn(struct hf_calls *c, const struct hf_ev_insn *insn, uint64_t ordinal)
+/* entered: what c->entered was before it. */
+static int put_insn(struct hf_calls *c, const struct hf_ev_insn *insn, uint64_t entered, uint64_t ordinal)
 {
 	bool fits;
 
 	switch (insn->flow) {
+	case HF_FLOW_INDIRECT_JUMP:
+		reach(c, insn, entered, ordinal);
+		return 0;
 	case HF_FLOW_CALL:
 	case HF_FLOW_INDIRECT_CALL:
 		return call(c, insn->target, insn->pc + insn->size, ordinal);
@@ -172,11 +194,13 @@ static void put_cycles(struct hf_calls *c, const struct hf_event *ev, uint64_t o
 static int flow(void *ctx, const struct hf_event *ev, uint64_t ordinal)
 {
 	struct hf_calls *c = ctx;
+	const uint64_t entered = c->entered;
 
 	leave(c, ordinal);
+	c->entered = ev->kind == HF_EVENT_CYCLES ? entered : NEVER;
 	switch (ev->kind) {
 	case HF_EVENT_INSN:
-		return put_insn(c, &ev->insn, ordinal);
+		return put_insn(c, &ev->insn, entered, ordinal);
 	case HF_EVENT_TRAP:
 		return put_trap(c, ev, ordinal);
 	case HF_EVENT_TRAP_RETURN:
@@ -209,8 +233,10 @@ static int begin(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uin
 	int err = 0;
 
 	leave(c, ordinal);
-	if (!c->stack || context != c->context)
+	if (!c->stack || context != c->context) {
+		c->entered = NEVER;
 		err = stack_of(c, context);
+	}
 	if (!err && c->trap.kind != HF_CALL_BEYOND)
 		err = trap(c, c->trap.function == HF_CALL_UNKNOWN ? insn->pc : c->trap.function, ordinal);
 	if (err)
@@ -294,6 +320,8 @@ void hf_calls_keep(struct hf_calls *c, uint64_t chunks, struct hf_keep *k)
 	HF_KEEP(k, c->node, c->tree.count - 1);
 	HF_KEEP(k, c->executed, c->tree.count - 1);
 	HF_KEEP(k, c->since, INT64_MAX);
+	HF_KEEP(k, c->entered, UINT64_MAX);
+	hf_keep_check(k, c->entered == NEVER || c->entered <= c->since);
 	HF_KEEP(k, c->early, INT64_MAX);
 	HF_KEEP(k, c->chunks, chunks);
 	HF_KEEP(k, c->trap.kind, HF_CALL_KINDS - 1);
@@ -327,6 +355,7 @@ int hf_calls_new(const struct hf_call_room *room, hf_call_stack_fn put, void *ct
 	c->ctx = ctx;
 	c->room = *room;
 	c->frames_left = room->frames;
+	c->entered = NEVER;
 	c->chunks = 1;
 	*ret_calls = c;
 	return 0;

@@ -6,8 +6,9 @@
  * - A call puts a frame on the stack, with the address behind it. A return takes the newest frame away that has the
  *   address it goes to, and all above it, but none below the newest trap; one that fits none is ignored and counted. So
  *   a longjmp, and calls that never return, are put right by the next return that fits.
- * - A jump does nothing: a tail call counts for the function that was called. A swap of co-routines (RISC-V: a jump that
- *   returns and calls) takes the frame away that it fits, if there is one, and then is a call.
+ * - A jump does nothing: a tail call counts for the function that was called. But that of a stub (stub.h) makes the
+ *   call one of what it reaches, with what was executed in the stub. A swap of co-routines (RISC-V: a jump that returns
+ *   and calls) takes the frame away that it fits, if there is one, and then is a call.
  * - A trap puts a frame on the stack of the context in which its handler begins. A trap return takes the newest one
  *   away, wherever it goes; if there is none, the stack is empty, and what follows is a root.
  * - Cycles count for the last instruction before they were told, those before any for the first one.
@@ -42,6 +43,7 @@ struct hf_calls {
 	struct hf_call_stack *stack; /* of context; NULL: there was no event yet that needs one */
 	uint32_t node, executed;     /* where it is, and was when the last instruction was executed */
 	uint64_t since;		     /* the ordinal from which on it is there */
+	uint64_t entered;	     /* the ordinal at which the newest frame was called; UINT64_MAX: something came since */
 	uint64_t early;		     /* cycles before the first instruction */
 	uint64_t chunks;	     /* that wait for their stacks */
 	struct hf_call_node trap;    /* to come: its kind, and its function, if that is known; HF_CALL_BEYOND: none */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Changes with what any of these functions writes. */
-#define HF_KEEP_VERSION 1
+#define HF_KEEP_VERSION 2
 
 /* Saving: takes n bytes. Loading: gives up to n, fewer only at the end; *ret_n says how many. An error ends it. */
 typedef int (*hf_keep_fn)(void *ctx, uint8_t *bytes, size_t n, size_t *ret_n);

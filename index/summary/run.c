@@ -136,6 +136,7 @@ static int end(struct hf_run_cutter *c, enum hf_ended ended, enum hf_entered ent
 	int err = 0;
 
 	c->entered = (uint8_t)entered;
+	c->linked = false;
 	c->run.key.ended = (uint8_t)ended;
 	if (c->run.insns)
 		err = c->put(c->ctx, &c->run);
@@ -165,6 +166,10 @@ static int begin(struct hf_run_cutter *c, const struct hf_ev_insn *insn, bool od
 
 	if (c->told && !err)
 		err = tell_begin(c, insn);
+	if (c->entered == HF_ENTERED_CALL)
+		hf_stub_called(&c->stub, insn->pc, c->linked);
+	else if (c->entered != HF_ENTERED_SEQUENCE)
+		c->stub.called = false;
 	c->odd = odd;
 	c->run.insns = c->run.bytes = 0;
 	c->run.hash = 0;
@@ -209,9 +214,21 @@ enum {
 		  1 << HF_FLOW_TRAP_CALL | 1 << HF_FLOW_TRAP_RETURN,
 };
 
+/* A jump to where its register says. */
+static int end_by_jump(struct hf_run_cutter *c, const struct hf_event *ev)
+{
+	const bool reaches = hf_stub_reaches(&c->stub, &ev->insn);
+	const int err = end(c, HF_ENDED_TAKEN, reaches ? HF_ENTERED_CALL : HF_ENTERED_JUMP);
+
+	c->linked = reaches;
+	return err ? err : tell(c, ev);
+}
+
 /* What an instruction says of the flow behind it. */
 static inline int end_by_flow(struct hf_run_cutter *c, const struct hf_event *ev)
 {
+	if (ev->flags & HF_EVF_TAKEN && ev->insn.flow == HF_FLOW_INDIRECT_JUMP && hf_stub_places(&ev->insn))
+		return end_by_jump(c, ev);
 	if (ev->flags & HF_EVF_TAKEN) {
 		const int err = end(c, HF_ENDED_TAKEN, entered_by(ev->insn.flow));
 
@@ -519,6 +536,10 @@ void hf_run_cutter_keep(struct hf_run_cutter *c, struct hf_keep *k)
 	HF_KEEP(k, c->next, UINT64_MAX);
 	HF_KEEP(k, c->how, UINT64_MAX);
 	HF_KEEP(k, c->entered, HF_ENTERED_COUNT - 1);
+	HF_KEEP(k, c->linked, 1);
+	HF_KEEP(k, c->stub.called, 1);
+	HF_KEEP(k, c->stub.links, HF_STUB_LINKS);
+	HF_KEEP(k, c->stub.from, UINT64_MAX);
 	HF_KEEP(k, c->odd, 1);
 	hf_run_key_keep(&c->run.key, k);
 	HF_KEEP(k, c->run.insns, HF_RUN_INSNS);

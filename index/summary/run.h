@@ -9,6 +9,7 @@
 
 #include "codecs/stretch.h"
 #include "index/summary/keep.h"
+#include "index/summary/stub.h"
 
 /* No run has more instructions. */
 #define HF_RUN_INSNS 4096u
@@ -22,7 +23,7 @@
 enum hf_entered {
 	HF_ENTERED_SEQUENCE, /* nothing: the run before was cut */
 	HF_ENTERED_JUMP,     /* also a branch */
-	HF_ENTERED_CALL,     /* also a swap of co-routines */
+	HF_ENTERED_CALL,     /* also a swap of co-routines, and a stub that was called (stub.h) */
 	HF_ENTERED_RETURN,
 	HF_ENTERED_TRAP,
 	HF_ENTERED_OTHER, /* a trap return, or nobody knows */
@@ -79,8 +80,9 @@ typedef int (*hf_run_fn)(void *ctx, const struct hf_run *run);
 /* Hears of what calls are made of, as the cutter meets it. Ordinals: so many instructions were retired before. */
 struct hf_run_watch {
 	void *ctx;
-	/* An instruction that was taken and calls, returns, traps or returns from a trap, which the ordinal counts; and
-	 * each TRAP, TRAP_RETURN, CYCLES, GAP, DOUBT and DISCONTINUITY. */
+	/* An instruction that was taken and calls, returns, traps or returns from a trap, or may be the jump of a stub
+	 * (HF_FLOW_INDIRECT_JUMP), which the ordinal counts; and each TRAP, TRAP_RETURN, CYCLES, GAP, DOUBT and
+	 * DISCONTINUITY. */
 	int (*flow)(void *ctx, const struct hf_event *ev, uint64_t ordinal);
 	/* The first instruction behind any of these, in a chunk, or in a context. */
 	int (*begin)(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uint64_t ordinal);
@@ -105,6 +107,8 @@ struct hf_run_cutter {
 	uint64_t next;	   /* pc behind it */
 	uint64_t how;	   /* HOW of the instructions that can go on; NO_HOW: none is, without a closer look */
 	uint8_t entered;   /* the next run, unless it is its sequence */
+	bool linked;	   /* the same of a run that a stub jumps to */
+	struct hf_stub stub;
 	bool odd;	   /* its opcode does not tell its size: it has but one */
 	struct hf_run_context context, *contexts;
 	size_t context_count;

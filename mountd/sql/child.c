@@ -103,6 +103,16 @@ static void read_errors(struct hf_child *child, int errors)
 		say(child, HF_CHILD_DIED, text);
 }
 
+/* What it said is for the user of hartfs sql; another host may have no standard error to speak of. */
+static void pass_on(int errors)
+{
+	char text[ERRORS_MOST];
+	const ssize_t n = errors >= 0 && getenv("HARTFS_SHELL") ? pread(errors, text, sizeof text, 0) : 0;
+
+	if (n > 0)
+		fprintf(stderr, "%.*s", (int)strnlen(text, (size_t)n), text);
+}
+
 /* It ends when nobody is there any more, after what it has to write; not later than after a second. */
 static void stop(struct hf_child *child)
 {
@@ -121,6 +131,7 @@ static void stop(struct hf_child *child)
 		while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	pass_on(child->errors);
 	if (child->errors >= 0)
 		close(child->errors);
 	child->pid = 0;

@@ -26,7 +26,10 @@ struct frame {
 	uint64_t back;
 	uint32_t node;
 	bool trap;
+	uint64_t entered; /* with nothing but the flow of its own since; else NEVER */
 };
+
+#define NEVER UINT64_MAX
 
 struct stack {
 	struct hf_run_context context;
@@ -122,7 +125,43 @@ static void call(struct model *m, uint64_t function, uint64_t back)
 									 .parent = caller}) :
 					   0;
 	s->frame[s->depth].trap = false;
+	s->frame[s->depth].entered = m->ordinal;
 	s->frame[s->depth++].back = back;
+}
+
+/* What sends the flow elsewhere, but for stubs. */
+static void disturb(struct model *m)
+{
+	for (uint32_t i = 0; i < m->stack_count; i++)
+		for (uint32_t k = 0; k < m->stack[i]->depth; k++)
+			m->stack[i]->frame[k].entered = NEVER;
+}
+
+/* The jump of a stub: its call was one of what it goes to. */
+static void reach(struct model *m, const struct hf_ev_insn *insn)
+{
+	struct stack *s = now(m);
+	struct frame *frame = s->depth ? &s->frame[s->depth - 1] : NULL;
+	const uint64_t entered = frame ? frame->entered : NEVER, now_ordinal = m->ordinal;
+	struct hf_call_node *stub = &m->node[top(s)];
+	uint32_t n;
+
+	disturb(m);
+	if (stub->kind != HF_CALL_FUNCTION || !hf_is_stub_jump(stub->function, insn))
+		return;
+	m->ordinal = entered == NEVER ? now_ordinal : entered;
+	n = find(m, (struct hf_call_node){.kind = HF_CALL_FUNCTION,
+					  .function = insn->target,
+					  .context = stub->context,
+					  .parent = stub->parent});
+	stub->calls--;
+	stub->own -= now_ordinal - m->ordinal;
+	m->node[n].own += now_ordinal - m->ordinal;
+	if (m->ordinal != now_ordinal)
+		m->node[n].last = now_ordinal - 1;
+	m->ordinal = now_ordinal;
+	frame->node = m->last = n;
+	frame->entered = entered;
 }
 
 static void forget_beyond(struct stack *s)
@@ -244,9 +283,12 @@ static void choose_stack(struct model *m)
 
 static void before_insn(struct model *m, const struct hf_ev_insn *insn)
 {
+	const uint32_t before = m->number;
 	struct stack *s;
 
 	choose_stack(m);
+	if (m->number != before)
+		disturb(m);
 	if (m->pending)
 		take_trap(m, insn->pc);
 	m->from_insn = m->returned = false;
@@ -270,6 +312,10 @@ static void after_insn(struct model *m, const struct hf_event *ev)
 	m->last = n;
 	if (!(ev->flags & HF_EVF_TAKEN))
 		return;
+	if (ev->insn.flow == HF_FLOW_INDIRECT_JUMP && hf_stub_places(&ev->insn))
+		reach(m, &ev->insn);
+	else if (ev->insn.flow >= HF_FLOW_CALL && ev->insn.flow != HF_FLOW_INDIRECT_JUMP)
+		disturb(m);
 	if (ev->insn.flow == HF_FLOW_RETURN) {
 		m->facts.returns++;
 		m->facts.unmatched += !go_back(s, ev->insn.target);
@@ -309,6 +355,9 @@ static void put_trap(struct model *m, const struct hf_event *ev)
 
 static void put_other(struct model *m, const struct hf_event *ev)
 {
+	if (ev->kind == HF_EVENT_TRAP || ev->kind == HF_EVENT_TRAP_RETURN || ev->kind == HF_EVENT_GAP ||
+	    ev->kind == HF_EVENT_DOUBT || ev->kind == HF_EVENT_DISCONTINUITY)
+		disturb(m);
 	if (ev->kind == HF_EVENT_TRAP)
 		put_trap(m, ev);
 	if (ev->kind == HF_EVENT_TRAP_RETURN && !m->returned)

@@ -62,7 +62,8 @@ differs() {
 # One behind the other, and if that is not the same, each by itself.
 for ((i = 1; i <= count; i++)); do
 	views=$tmp/mnt2/$i@stf
-	[ ! -s "$views/errors.txt" ] || fail "$(cat "$tmp/name.$i") has errors: $(head -n 2 "$views/errors.txt")"
+	# in stf/harts there are jumps that contradict their opcodes
+	! grep -qv 'does not lead' "$views/errors.txt" || fail "$(cat "$tmp/name.$i") has errors: $(head -n 2 "$views/errors.txt")"
 	cat "$tmp/want.$i" >&3
 	cat "$views/hart0/listing.txt" >&4
 done 3>"$tmp/wants" 4>"$tmp/gots"

@@ -40,6 +40,15 @@ def flow_of(name, text, arm):
     return "swap" if to in LINKS and to != link else "call"
 
 
+STUBS = {"jalr t1, t3": (8, 12), "jalr t1, t2": (12,), "jr t3": (28, 32), "br x17": (12, 16, 20)}
+
+
+def is_stub(text, distance):
+    """Whether a jump, so many bytes behind where a call went to, is that of a stub of a procedure linkage table."""
+    words = re.split(" <| ->", " ".join(text.split()), maxsplit=1)[0]
+    return distance in STUBS.get(words, ())
+
+
 class Stack:
     __slots__ = ("top", "depth", "base", "roots", "calls", "traps", "classes")
 
@@ -127,6 +136,8 @@ class Calls:
         if target is None:
             return
         flow, size = flow_of(insn.name, text, self.arm), insn.size
+        if flow is None and s.top and s.top[1] == "function" and not s.beyond() and is_stub(text, insn.pc - s.top[2]):
+            s.top = (s.top[0], "function", target, s.top[3])
         if flow in ("return", "swap"):
             self.go_back(target)
         if flow in ("call", "swap"):

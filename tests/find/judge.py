@@ -49,6 +49,7 @@ def read(listing, arm, astf):
     """The instructions of a listing, each with all that follows it, and behind which trace is missing."""
     insns, context, broken, calls, lead = [], {}, False, False, []
     stacks, secure, losses, key = model.Calls(arm), False, [], ()
+    went = None  # where a call went to, as long as nothing else sent the flow elsewhere
     for line in listing.splitlines():
         if line[:1].isdigit():
             m = INSN.match(line)
@@ -72,7 +73,11 @@ def read(listing, arm, astf):
                 i.registers = REGISTER.findall(ACCESS.sub("", text))
                 i.told = moments.TOLD.findall(ACCESS.sub("", text))
             stacks.insn(i, key, int(target[1], 16) if target else None, text)
+            went = None if broken else went
             calls, broken = i.taken and is_call(i.name, text, arm), False
+            if i.taken:
+                calls = calls or (went is not None and model.is_stub(text, i.pc - went))
+                went = int(target[1], 16) if calls else None
             insns.append(i)
             if lead:
                 note(i, lead)

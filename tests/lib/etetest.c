@@ -204,7 +204,7 @@ static int word_of(const struct hf_event *ev, char *t, size_t n)
 
 const char *ete_words(const struct ete_capture *c)
 {
-	static char text[65536];
+	static char text[1 << 18];
 	size_t n, used = 0;
 	struct hf_event *ev = ete_events(c, 1, 7, &n);
 

@@ -91,7 +91,7 @@ struct hf_walk_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts)
 		switch (r >> 16 & 15) {
 		case 0: /* a jump back or forth */
 			PUT(&b, INST_PC_TARGET, .address = 0x80000000 + (r >> 20 & 0xff) * 4);
-			PUT(&b, INST_OPCODE32, .size = 0x6f);
+			PUT(&b, INST_OPCODE32, .size = 0x78067);
 			break;
 		case 1: /* a fault, whose instruction does not retire */
 			hf_stft_event(&b, 13, 1, (uint64_t[]){0x1000});

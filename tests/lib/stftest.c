@@ -195,5 +195,7 @@ void hf_events_forget_places(struct hf_events *list)
 			ev->insn.target = 0;
 		else if (ev->kind == HF_EVENT_TEXT)
 			ev->text.offset = 0;
+		else if (ev->kind == HF_EVENT_DOUBT || ev->kind == HF_EVENT_NOTE)
+			ev->loss.offset = 0;
 	}
 }

@@ -37,7 +37,7 @@ uint64_t hf_zt_put_group(struct hf_walk_bytes *b, unsigned i, uint64_t pc)
 		return pc + 2;
 	case 2:
 		PUT(b, INST_PC_TARGET, .address = pc + 64);
-		PUT(b, INST_OPCODE32, .size = 0x6f);
+		PUT(b, INST_OPCODE32, .size = 0x0400006f);
 		return pc + 64;
 	case 3:
 		PUT(b, COMMENT, .count = 3);

@@ -105,4 +105,82 @@ for machine in riscv64 aarch64; do
 	python3 "$tmp/tree.py" "$tmp/ix.$machine"/*.hfq "$tmp/symbols" "$tmp/said" || fail "$machine: the counts differ"
 	timeout "$patience" "$hartfs" verify -q --index-dir "$tmp/ix.$machine" --pack-below=0 --summary=on "$tmp/out.$machine" || fail "verify ended with $?"
 done
+
+# ---- a call through a stub of the PLT is one of what it reaches ----
+cat >"$tmp/lib.c" <<'END'
+unsigned long c_work;
+static __attribute__((noipa)) int inner(int x) { return 3 * x + 1; }
+__attribute__((noipa)) int work(int x) { c_work++; return inner(x) + 0 * c_work; }
+extern __typeof__(work) __work_alias __attribute__((alias("work")));
+static int picked(int x) { return x + 2; }
+static int (*choose(void))(int) { return picked; }
+int chosen(int x) __attribute__((ifunc("choose")));
+END
+cat >"$tmp/calls.c" <<'END'
+#include <stdio.h>
+extern unsigned long c_work;
+int work(int x);
+int __work_alias(int x);
+int chosen(int x);
+__attribute__((noipa)) int caller(int x) { return work(x) + __work_alias(x) - 1; }
+int main(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 300; i++)
+		sum += caller(i) + chosen(i);
+	printf("%lu\n", c_work + 0UL * (unsigned)sum);
+	return 0;
+}
+END
+# asked MACHINE WANTED OPTION...: with and without a summary, counted and one by one.
+asked() {
+	local summary what
+	for summary in on off; do
+		[ "$(ask "$1" "$summary" "${@:3}" --count)" = "$2" ] || fail "$1, summary $summary: ${*:3} counts $(ask "$1" "$summary" "${@:3}" --count), not $2"
+		[ "$(ask "$1" "$summary" "${@:3}" --ordinals | wc -l)" = "$2" ] || fail "$1, summary $summary: not $2 answers to ${*:3}"
+	done
+}
+ask() { "$hartfs" find -q --index-dir "$tmp/ix.$2" --chunk "$chunk" "$tmp/plt.$1"/calls.*st* "${@:3}" 2>&1; }
+for machine in riscv64 aarch64; do
+	# Bound before it begins: nothing but stubs is between.
+	"$machine-linux-gnu-gcc" -O1 -shared -fPIC -o "$tmp/full.so" "$tmp/lib.c" &&
+		"$machine-linux-gnu-strip" -o "$tmp/libwork.so" "$tmp/full.so" &&
+		"$machine-linux-gnu-gcc" -O1 -g -Wl,-z,now -Wl,-rpath,"$tmp" -o "$tmp/calls" "$tmp/calls.c" "$tmp/libwork.so" || fail "the program does not compile"
+	said=$(timeout "$patience" "$hartfs" record -q -o "$tmp/plt.$machine" "$tmp/calls" 2>"$tmp/err") || fail "record: $(cat "$tmp/err")"
+	capture=$(echo "$tmp/plt.$machine"/calls.*st*)
+	for chunk in 61 16384; do
+		rm -rf "$tmp/ix.on" "$tmp/ix.off"
+		mkdir "$tmp/ix.on" "$tmp/ix.off"
+		for summary in on off; do
+			timeout "$patience" "$hartfs" index -q --index-dir "$tmp/ix.$summary" --chunk "$chunk" --pack-below=0 --summary="$summary" "$capture" || fail "index ended with $?"
+		done
+		asked "$machine" "$said" --call work
+		asked "$machine" "$said" --call __work_alias
+		asked "$machine" 300 --call caller
+		asked "$machine" 300 --call chosen
+		ask "$machine" on --call work --last --stack | grep -q '#0 .* in [0-9a-f]* <work>$' || fail "the stack: $(ask "$machine" on --call work --last --stack)"
+	done
+	profile() { "$hartfs" cat -q --index-dir "$tmp/ix.on" "$capture" "hart0/profile/$1"; }
+	[ "$(profile functions.txt | awk '$NF == "work" {print $5}')" = "$said" ] || fail "functions.txt: $(profile functions.txt | grep work)"
+	[ "$(profile callers.txt | awk '$3 == "work" {print $1, $4, $5}')" = "$said <- caller" ] || fail "callers.txt: $(profile callers.txt | grep work)"
+	profile stacks.folded | grep -q ';caller;work [0-9]*$' || fail "stacks.folded: $(profile stacks.folded | grep work)"
+	profile stacks.folded | grep -q '@plt [0-9]*$' && fail "stacks.folded: $(profile stacks.folded | grep @plt)"
+	profile flame.svg | grep -q "work @plt" && fail "flame.svg has a frame for a stub"
+	[ "$(profile callgrind.out | grep -A1 'cfn=([0-9]*) work$' | grep -o 'calls=[0-9]*')" = "calls=$said" ] || fail "callgrind.out: $(profile callgrind.out | grep -A2 work)"
+	# Without a symbol: by its file, everywhere.
+	inner=libwork.so+0x$("$machine-linux-gnu-nm" "$tmp/full.so" | awk '$3 == "inner" {sub(/^0+/, "", $1); print $1}')
+	[ "$(profile functions.txt | awk -v name="$inner" '$NF == name {print $5}')" = "$said" ] || fail "functions.txt has no $inner: $(profile functions.txt | grep libwork)"
+	profile functions.txt | grep -q ' ?$' && fail "functions.txt has code of no name: $(profile functions.txt | grep ' ?$')"
+	profile stacks.folded | grep -q ";caller;work;${inner//+/.} [0-9]*$" || fail "stacks.folded has no $inner"
+	profile callgrind.out | grep -q "fn=([0-9]*) ${inner//+/.}$" || fail "callgrind.out has no $inner"
+	profile report.html | grep -q "${inner//+/.}" || fail "report.html has no $inner"
+	[ "$(ask "$machine" on --call "$inner" --count)" = "$said" ] || fail "find --call $inner"
+	for table in function callnode; do
+		[ "$("$hartfs" sql --index-dir "$tmp/ix.on" "$capture" "SELECT sum(calls) FROM $table WHERE name = '$inner'" | tail -n 1)" = "$said" ] || fail "sql: $table of $inner"
+	done
+	for query in "function WHERE name = 'work'" "callnode WHERE name = 'work'"; do
+		[ "$("$hartfs" sql --index-dir "$tmp/ix.on" "$capture" "SELECT sum(calls) FROM $query" | tail -n 1)" = "$said" ] || fail "sql: $query"
+	done
+	[ "$("$hartfs" sql --index-dir "$tmp/ix.on" "$capture" "SELECT count(*) FROM call WHERE name = 'work' AND exit - entry > 5" | tail -n 1)" = "$said" ] || fail "sql: call"
+done
 finish

@@ -66,15 +66,26 @@ done
 cp "$mnt/nt@ntrace/hart0/trace.stf" "$tmp/bare.stf"
 do_umount
 mv "$tmp"/copy-* "$tmp/bare.stf" "$archive"
-# STF does not know: its views are told, and a copy of them is as good.
+# STF says it in ISA_EXTENDED, and a copy of its views is as good; a parameter goes before it.
 for view in ntrace etrace; do
 	mkdir "$archive/told-$view"
 	for file in trace.bin capture.ini program.elf; do
-		"$hartfs" cat --index-dir "$index" --param $view.zcmp=1 --param $view.zcmt=1 "$archive/bare.stf" \
-			hart0/$view/$file >"$archive/told-$view/$file" || fail "cat of $view/$file"
+		"$hartfs" cat --index-dir "$index" "$archive/bare.stf" hart0/$view/$file >"$archive/told-$view/$file" ||
+			fail "cat of $view/$file"
 	done
+	grep -qx 'zcmp = 1' "$archive/told-$view/capture.ini" || fail "$(cat "$archive/told-$view/capture.ini")"
 	grep -qx 'zcmt = 1' "$archive/told-$view/capture.ini" || fail "$(cat "$archive/told-$view/capture.ini")"
+	! "$hartfs" cat --index-dir "$index" --param $view.zcmt=0 "$archive/bare.stf" hart0/$view/capture.ini |
+		grep -x 'zcmt = 1' || fail "a parameter does not count"
 done
+if "$hartfs" --version | grep -qE 'LLVM (19|[2-9][0-9])'; then
+	for file in hart0/listing.txt hart0/profile/mix.txt; do
+		"$hartfs" cat --index-dir "$index" "$archive/bare.stf" $file >"$tmp/said"
+		grep -q 'cm.popretz' "$tmp/said" || fail "$(cat "$tmp/said")"
+	done
+	grep -q 'return *cm.popretz' "$tmp/said" || fail "$(cat "$tmp/said")"
+	"$hartfs" state --index-dir "$index" "$archive/bare.stf" 0 | grep -q cm.jalt || fail "state does not know cm.jalt"
+fi
 do_mount --wait
 for source in nt@ntrace et@etrace; do
 	for view in ntrace etrace; do

@@ -71,10 +71,12 @@ grep -q "no view stf with parameters" "$tmp/err" || fail "$(cat "$tmp/err")"
 "$hartfs" index --index-dir "$index" --param none.x=1 "$archive" 2>"$tmp/err"
 [ $? = 2 ] || fail "--param none.x=1 is taken"
 printf '# parameters\nnone.x = 1\n' >"$archive/hartfs.conf"
-"$hartfs" mount --index-dir "$index" "$archive" "$mnt" 2>"$tmp/err"
-[ $? = 2 ] || fail "a wrong hartfs.conf is taken"
-grep -q "none.x=1" "$tmp/err" || fail "$(cat "$tmp/err")"
-is_mounted "$mnt" && fail "mounted all the same"
+do_mount 2>"$tmp/err"
+for said in "$tmp/err" "$log" "$mnt/.hartfs/status.json"; do
+	grep -q "hartfs.conf:2: none.x=1: there is no view none" "$said" || fail "a wrong hartfs.conf: $said: $(cat "$said")"
+done
+grep -q 'shown without hartfs.conf' "$tmp/err" || fail "$(cat "$tmp/err")"
+do_umount
 "$hartfs" info --index-dir "$index" "$archive" >/dev/null 2>&1 && fail "info takes a wrong hartfs.conf"
 printf '# none\n' >"$archive/hartfs.conf"
 do_mount

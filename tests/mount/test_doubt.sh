@@ -59,5 +59,49 @@ for views in $captures; do
 done
 grep -q 'may be wrong' "$mnt/cut@stf@gz/errors.txt" && fail "a file that is merely cut: $(cat "$mnt/cut@stf@gz/errors.txt")"
 [ -s "$mnt/whole@stf@gz/errors.txt" ] && fail "a whole file: $(cat "$mnt/whole@stf@gz/errors.txt")"
+
+# The listing and the records begin with the doubt, or have it where the bytes begin of which it speaks.
+for views in crc@stf@gz $captures; do
+	for file in hart0/listing.txt records.txt; do
+		head -n 1 "$mnt/$views/$file" | grep -q "^# .*0.* bytes from here on may be wrong" || fail "$views/$file: $(head -n 1 "$mnt/$views/$file")"
+	done
+done
+[ "$(grep -c 'from here on may be wrong' "$mnt/second@stf@gz/hart0/listing.txt")" = 1 ] || fail "two members: not one doubt"
+grep -q 'may be wrong' "$mnt/whole@stf@gz/hart0/listing.txt" && fail "a whole file: a doubt"
+# From any offset, and by a table that is made later.
+listing=$mnt/middle@stf@gz/hart0/listing.txt
+cp "$listing" "$tmp/all"
+for at in 100 1000 70000; do
+	cmp <(dd if="$listing" bs=1 skip=$at count=300 status=none) <(tail -c +$((at + 1)) "$tmp/all" | head -c 300) || fail "at $at"
+done
 do_umount
+h() { timeout "$patience" "$hartfs" "$@" --index-dir "$tmp/small"; }
+# All that is made of the chunks has it once.
+h index -q --chunk=1000 "$archive/second.stf.gz" || fail "index ended with $?"
+h verify -q --chunk=1000 "$archive/second.stf.gz" || fail "verify ended with $?"
+h cat --chunk=1000 --checksums=all "$archive/second.stf.gz" hart0/listing.txt | grep -c 'from here on may be wrong' | grep -qx 1 ||
+	fail "chunks of 1000: not one doubt"
+
+# Every answer from it says so, once, and none from a whole file.
+says='it has [0-9]* problems: answers may be wrong'
+warns() {
+	h "$@" >"$tmp/out" 2>"$tmp/err"
+	[ "$(grep -c "^hartfs $1: .*$says" "$tmp/err")" = 1 ] || fail "$*: $(cat "$tmp/err")"
+}
+for asked in "find|--pc 80000000 --count" "state|100" "top|" "sql|SELECT count(*) FROM hart" "cat|hart0/profile/functions.txt"; do
+	[ "${asked#sql}" = "$asked" ] || command -v sqlite3 >/dev/null || continue
+	words=(${asked#*|})
+	[ "${asked%%|*}" != sql ] || words=("${asked#*|}")
+	warns "${asked%%|*}" "$archive/crc.stf.gz" "${words[@]}"
+	h "${asked%%|*}" "$archive/whole.stf.gz" "${words[@]}" 2>&1 >"$tmp/out" | grep -q "$says" && fail "a whole file: ${asked%%|*} warns"
+done
+warns diff "$archive/crc.stf.gz" "$archive/whole.stf.gz"
+
+# What was written before the checksum was met has no doubt: that is an error, and the same command has it then.
+if "$hartfs" cat --index-dir "$tmp/live" "$archive/crc.stf.gz" hart0/listing.txt >"$tmp/out" 2>"$tmp/err"; then
+	head -n 1 "$tmp/out" | grep -q '^# doubt' || fail "cat while it is indexed"
+else
+	grep -q 'a checksum at its end is wrong' "$tmp/err" || fail "cat while it is indexed: $(cat "$tmp/err")"
+fi
+"$hartfs" cat --index-dir "$tmp/live" "$archive/crc.stf.gz" hart0/listing.txt | head -n 1 | grep -q '^# doubt' || fail "cat once more"
 finish

@@ -135,8 +135,25 @@ END
 [ "$(find_in "$rv" --gap --count --json)" = '{"count":0}' ] || fail "--count --json"
 [ "$(find_in "$rv" --mnemonic addi --limit 7 --count)" = 7 ] || fail "--limit does not limit --count"
 find_in "$rv" --mnemonic addi | head -n 1 >/dev/null
+[ "${PIPESTATUS[0]}" = 141 ] || fail "a reader that leaves: no SIGPIPE"
+find_in "$rv" --mnemonic addi >/dev/full 2>"$tmp/err"
+[ $? = 2 ] && grep -q "standard output" "$tmp/err" || fail "a full disk: $(cat "$tmp/err")"
 # A path of the view directory is the capture, too.
 [ "$(find_in "${rv%/*}/rv-sys@stf@gz" --pc 80001028 --count)" = "$(find_in "$rv" --pc 80001028 --count)" ] || fail "a view directory"
+
+# ---- a place of two names ----
+if command -v riscv64-unknown-elf-objcopy >/dev/null; then
+	mkdir "$tmp/named"
+	cp "$rv" "$tmp/named/rv.stf.gz"
+	riscv64-unknown-elf-objcopy --add-symbol __kwork=.text:0x9e,function,global "${rv%.stf.gz}.elf" "$tmp/named/rv.elf" || fail "objcopy"
+	calls=$(find_in "$rv" --call kwork --count)
+	[ "$calls" -gt 0 ] || fail "there is no call of kwork"
+	rv=$tmp/named/rv.stf.gz
+	for name in kwork __kwork __kwork@8000109e; do counts "$rv" "$calls" --call "$name"; done
+	[ "$(find_in "$rv" --pc __kwork+4 --first)" = "$(find_in "$rv" --pc kwork+4 --first)" ] || fail "--pc by the other name"
+	find_in "$rv" --call __kwork --first | grep -q '<kwork>' || fail "the name that is shown"
+	rv=$archive/boot/rv-sys.stf.gz
+fi
 
 # ---- what is wrong ----
 wrong() {

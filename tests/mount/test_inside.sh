@@ -7,7 +7,8 @@ plain_archive
 mkdir "$archive/mnt" "$archive/cache"
 echo inner >"$archive/cache/file"
 mnt=$archive/mnt index=$archive/cache
-do_mount
+do_mount 2>"$tmp/err"
+[ -s "$tmp/err" ] && fail "an empty mountpoint: $(cat "$tmp/err")"
 timeout "$patience" ls -lR "$mnt" >"$tmp/tree" || fail "ls -lR ended with $?"
 grep -q random.bin "$tmp/tree" || fail "the archive is not shown"
 timeout "$patience" ls "$mnt" | grep -qx mnt && fail "the mountpoint is shown in itself"
@@ -23,4 +24,16 @@ if [ "$(id -u)" = 0 ] && mkdir "$archive/again" && mount --bind "$mnt/sub" "$arc
 	umount -l "$archive/again"
 fi
 do_umount
+# What it hides is told, and only that.
+mnt=$archive/sub
+do_mount 2>"$tmp/err"
+grep -q "sub lies within the archive and is not empty" "$tmp/err" || fail "nothing is said of what is hidden: $(cat "$tmp/err")"
+grep -q "sub lies within the archive and is not empty" "$log" || fail "nothing in the log"
+do_umount
+mnt=$tmp/mnt
+echo mine >"$mnt/file"
+do_mount 2>"$tmp/err"
+[ -s "$tmp/err" ] && fail "a mountpoint elsewhere: $(cat "$tmp/err")"
+do_umount
+rm "$mnt/file"
 finish

@@ -98,6 +98,24 @@ if command -v systemd-analyze >/dev/null; then
 		systemd-analyze verify "$tmp/$unit" 2>&1 | grep -E 'hartfs@|mnt-traces' | grep -v "'man " >"$tmp/err" &&
 			fail "$unit: $(cat "$tmp/err")"
 	done
+	systemd-analyze security --help | grep -q -- --threshold && {
+		systemd-analyze security --offline=true --threshold=42 "$tmp/hartfs@.service" >"$tmp/exposure" 2>&1 ||
+			fail "hardened no more: $(tail -n 1 "$tmp/exposure")"
+	}
+fi
+# What the hardened unit mounts others see: it makes no mount namespace, and the capabilities that it leaves are enough.
+unit=$prefix/lib/systemd/system/hartfs@.service
+grep -E '^(Private|Protect(System|Home|Kernel|Control|Proc)|ProcSubset|(Read(Only|Write)|Inaccessible|Exec|NoExec)Paths|BindPaths|BindReadOnly|TemporaryFileSystem|Root|Mount|Extension|LogNamespace|DynamicUser)' "$unit" &&
+	fail "the unit gets a mount namespace of its own"
+grep -q '^NoNewPrivileges=yes' "$unit" || fail "the system's unit is not hardened"
+grep -q '^NoNewPrivileges' "$prefix/lib/systemd/user/hartfs@.service" && fail "a user's unit cannot start fusermount3"
+if [ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && command -v setpriv >/dev/null; then
+	capabilities=-all$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr 'A-Z' 'a-z' | sed 's/ *cap_/,+/g')
+	setpriv --no-new-privs --bounding-set "$capabilities" "$prefix/bin/hartfs" mount -o allow_other --index-dir "$index" \
+		--log "$log" "$archive" "$mnt" || fail "no mount with the unit's capabilities"
+	is_mounted "$mnt" || fail "others do not see what the unit mounts"
+	[ -e "$mnt/boot/rv-sys.stf.gz" ] || fail "others do not see what is in the mount"
+	setpriv --no-new-privs --bounding-set "$capabilities" "$prefix/bin/hartfs" umount "$mnt" || fail "umount with the unit's capabilities"
 fi
 
 # The job array, as Slurm would run its tasks: together they index everything.

@@ -63,7 +63,7 @@ quiet = [m for pair in zip(session(0, 2), session(1, 2)[1:]) for m in pair]
 capture('quiet-n', [b''.join(quiet)], 'trace = trace0.bin\n' + SAID + '[parameters]\nsrcbits = 2\n')
 # support, sync at 0x80001000, and reports of c.jr: the same address
 SYNC, REPORT = b'\x73' + struct.pack('<I', 0x80000000 | BASES[1] >> 1), b'\x02'
-packets = [(0, b'\x1f\x11'), (1, b'\x1f\x11'), (0, SYNC)] + [(1, REPORT)] * 5
+packets = [(0, b'\x1f\x00'), (1, b'\x1f\x00'), (0, SYNC)] + [(1, REPORT)] * 5
 capture('quiet-e', [b''.join(bytes([len(p), src]) + p for src, p in packets)],
         'framing = encap\nsrcid_bits = 8\ntrace = trace0.bin\n' + RAW % ('', BASES[1]) +
         '[parameters]\nversion = 2.0\niaddress_width = 32\nprivilege_width = 3\n', 'etrace')

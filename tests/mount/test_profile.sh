@@ -41,7 +41,7 @@ def same(what, wanted, found):
 
 found = collections.Counter()
 for row in rows("functions.txt", 6):
-    found[row[6]] += int(row[0])
+    found["?" if re.fullmatch(r"(\S+\+)?0x[0-9a-f]+", row[6]) else row[6]] += int(row[0])
 same("functions.txt", own, found)
 same("functions.txt, all", total["all"], sum(found.values()))
 found = collections.Counter()
@@ -57,7 +57,7 @@ calls, callers = collections.Counter(), collections.Counter()
 below = collections.Counter()
 for row in rows("functions.txt", 6):
     calls[row[6]] += int(row[4])
-    if row[6] != "?" and row[2] != "-":
+    if row[2] != "-":
         below[row[6]] += int(row[2])
 # What a function has below it is what the chains of calls have that it is in.
 within = collections.Counter()
@@ -67,7 +67,7 @@ for stack, count in stacks:
 same("functions.txt, below", dict(below), {name: within[name] for name in below})
 for row in rows("callers.txt", 2):
     name = row[2].split(" <- ")[0]
-    callers["?" if name.startswith("0x") else name] += int(row[0])
+    callers[name] += int(row[0])
 same("callers.txt", +calls, callers)
 # callgrind.out: each place as often as it was executed; each function calls and is called as often as the tree says;
 # what a function that does not call itself has below it is its own and what it calls.
@@ -97,7 +97,7 @@ for text in open(sys.argv[2] + "/callgrind.out"):
 same("callgrind.out", executed, here)
 same("callgrind.out, all", total["all"], sum(own_of.values()))
 for name in calls:
-    if name != "?" and calls[name] != calls_of[name]:
+    if calls[name] != calls_of[name]:
         sys.exit("callgrind.out: %d calls of %s, %d in functions.txt" % (calls_of[name], name, calls[name]))
 # All calls of a function, but those within calls of it, have its inclusive costs.
 for name in into:

@@ -238,6 +238,15 @@ wait_until grep -q done "$tmp/out" || fail "the program did not go on"
 [ "$(cat "$tmp/status")" = 1 ] || fail "a limit of sizes: status $(cat "$tmp/status")"
 grep -q '^done$' "$tmp/out" || fail "the program ended with its recording"
 said 'File too large'
+said ": $(count_of "$tmp/o/limit/prog.zstf") instructions\$"
+# Threads that begin behind the end of the recording are not too many.
+(
+	ulimit -f 1
+	timeout "$patience" "$hartfs" record -o "$tmp/o/limited" "$src/riscv64/prog" threads >"$tmp/out" 2>"$tmp/err"
+	echo $? >"$tmp/status"
+)
+[ "$(cat "$tmp/status")" = 1 ] || fail "threads and a limit of sizes: status $(cat "$tmp/status")"
+grep -v 'File too large' "$tmp/err" && fail "other reasons than that a file is too large"
 mkdir "$tmp/small"
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=12m none "$tmp/small"; then
 	for machine in riscv64 aarch64; do
@@ -246,6 +255,7 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=12m none "$tmp/small"; then
 		[ "$(grep -c 'No space left' "$tmp/err")" = 1 ] || fail "$machine: a full disk is told so: $(cat "$tmp/err")"
 		grep -q '^done$' "$tmp/out" || fail "$machine: the program ended with its recording"
 		whole "$tmp/small/prog${suffix[$machine]}" 100000
+		said ": $(count_of "$tmp/small/prog${suffix[$machine]}") instructions\$"
 		rm -rf "$tmp/small"/*
 	done
 	umount "$tmp/small"

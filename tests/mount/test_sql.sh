@@ -39,6 +39,33 @@ head -c 9000 "$archive/mini/rv32-mini.stf" >"$tmp/it's/small.stf"
 sql --chunk=100 "$tmp/it's/small.stf" "SELECT count(*) FROM run" >/dev/null 2>"$tmp/err"
 grep -q 'smaller than --pack-below' "$tmp/err" || fail "of the runs of a small capture it says: $(cat "$tmp/err")"
 
+# ---- on a terminal: names with what it would act on ----
+mkdir "$tmp/odd"
+cp "$archive/mini/rv32-mini.stf" "$tmp/odd/"$'a\e[31mb\rc\x7f.stf'
+# on_terminal ARGUMENT...: what hartfs sql writes to one, and its status behind that.
+on_terminal() {
+	"$python" - "$hartfs" sql "${options[@]}" "$@" <<-'END'
+		import os, pty, sys
+		wrote = []
+		def read(fd):
+		    wrote.append(os.read(fd, 4096))
+		    return b""
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execv(sys.argv[1], sys.argv[1:])
+		try:
+		    while not wrote or wrote[-1]:
+		        read(fd)
+		except OSError:
+		    pass
+		print(repr(b"".join(wrote).replace(b"\r\n", b"\n").decode()), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	END
+}
+[ "$(on_terminal --csv "$tmp/odd" "SELECT capture, 1 AS n FROM capture")" = "'capture,n\\n\"a?[31mb?c?.stf\",1\\n' 0" ] ||
+	fail "on a terminal: $(on_terminal --csv "$tmp/odd" "SELECT capture, 1 AS n FROM capture")"
+on_terminal "$tmp/odd" "SELECT nonsense" | grep -q ' 1$' || fail "the status of a wrong query on a terminal"
+[ "$(sql "$tmp/odd" "SELECT capture FROM capture")" = $'capture\na\e[31mb\rc\x7f.stf' ] || fail "a name is changed in a pipe"
+
 # ---- confined as the others are ----
 if "$hartfs" ls --sandbox=required "${options[@]}" "$archive" >/dev/null 2>&1; then
 	sql --sandbox=required "$archive/boot/rv-sys.stf.gz" "SELECT count(*) FROM function" >"$tmp/out" 2>&1 ||

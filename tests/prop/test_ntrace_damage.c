@@ -136,9 +136,9 @@ static void judge(struct toll *toll, const struct original *o, const struct hf_n
 			pcs[n++] = got->ev[i].insn.pc;
 		if (kind != HF_EVENT_GAP && kind != HF_EVENT_DOUBT && kind != HF_EVENT_DISCONTINUITY)
 			continue;
-		/* The last of them are announced by the doubt itself. */
-		if (kind == HF_EVENT_DOUBT && got->ev[i].code == (uint32_t)-HF_ERR_NTRACE_UNSURE)
-			n -= got->ev[i].loss.detail < n ? got->ev[i].loss.detail : n;
+		/* The last of them are announced. */
+		if (kind != HF_EVENT_DISCONTINUITY && i < got->n)
+			n -= got->ev[i].back < n ? got->ev[i].back : n;
 		if (!doubt)
 			wrong += count_wrong(truth, pcs, n, &at, &skips);
 		if (kind == HF_EVENT_GAP && i < got->n)

@@ -58,7 +58,7 @@ static struct hf_walk_bytes rich_stf(size_t groups, bool many, uint64_t seed)
 		switch (r >> 20 & 15) {
 		case 0:
 			PUT(&b, INST_PC_TARGET, .address = 0x80000000 + (r >> 12 & 0xff) * 4);
-			PUT(&b, INST_OPCODE32, .size = 0x6f);
+			PUT(&b, INST_OPCODE32, .size = 0x78067);
 			break;
 		case 1:
 			hf_stft_event(&b, 13, 3, (uint64_t[]){0x80000000, 0x00052503, 0x1000});

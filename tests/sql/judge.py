@@ -16,9 +16,9 @@ from listing_rows import TABLES, TEXTS, ANY, read_listing, summed
 # What is compared of tables that the summary makes: columns that a listing can tell.
 SUMMED = {
     "code": "(SELECT hart, pc, opcode, size, mnemonic, text, symbol, offset, count, taken FROM code(%s))",
-    "function": "(SELECT hart, address, name, own, executed FROM function(%s) WHERE name IS NOT NULL)",
+    "function": "(SELECT hart, address, name, own, executed FROM function(%s) WHERE name NOT LIKE '%%0x%%')",
     "mix": "(SELECT hart, address, function, mnemonic, CAST(sum(count) AS INTEGER) AS count FROM mix(%s) "
-           "WHERE function IS NOT NULL GROUP BY hart, address, function, mnemonic)",
+           "WHERE function NOT LIKE '%%0x%%' GROUP BY hart, address, function, mnemonic)",
 }
 # Of these a copy is made, with all of their rows: what conditions and order do to them is judged, not the rows.
 COPIED = ("run", "callnode", "call", "view", "problem")

@@ -198,6 +198,44 @@ static void test_plus(void)
 							  HF_STATE_NO_PID | HF_STATE_NO_TID);
 }
 
+/* One DOUBT with that code, and the instruction behind it. */
+static void doubted(const char *text, int code, uint64_t detail)
+{
+	size_t i = 0;
+
+	clean(text);
+	CHECK_EQ(COUNT(DOUBT), 1);
+	while (list.ev[i].kind != HF_EVENT_DOUBT)
+		i++;
+	CHECK_EQ((int)list.ev[i].code, -code);
+	CHECK_EQ(list.ev[i].loss.detail, detail);
+	CHECK_EQ(list.ev[i + 1].kind, HF_EVENT_INSN);
+}
+
+/* Direct branches go where their opcode says: b, bl, b.eq, tbz; code lies at multiples of 4. */
+static void test_leads(void)
+{
+	clean(PLUS EL1 "INSTR iword=14000002 pc=1000 is_branch=1 ea_valid=1 ea=1008\n"
+	      "INSTR iword=97fffffe pc=1008 is_branch=1 ea_valid=1 ea=1000\n"
+	      "INSTR iword=54000040 pc=1000 is_branch=1 ea_valid=1 ea=1008\n"
+	      "INSTR iword=54000040 pc=1008\n"
+	      "INSTR iword=d61f0000 pc=100c is_branch=1 ea_valid=1 ea=1000\n"
+	      "INSTR iword=14000002 pc=1000 trap=1\nTRAP ec=20 target_pc=9000\n");
+	CHECK_EQ(COUNT(DOUBT), 0);
+	doubted(PLUS EL1 "INSTR iword=14000002 pc=1000 is_branch=1 ea_valid=1 ea=2008\n" NOP(2008),
+		HF_ERR_ASTF_LEADS, 0x2008);
+	CHECK_EQ(nth(HF_EVENT_INSN, 0)->insn.target, 0x2008);
+	doubted(PLUS EL1 "INSTR iword=97fffffe pc=1008 is_branch=1 ea_valid=1 ea=1004\n", HF_ERR_ASTF_LEADS, 0x1004);
+	doubted(PLUS EL1 "INSTR iword=54000040 pc=1000 is_branch=1 ea_valid=1 ea=1000\n", HF_ERR_ASTF_LEADS, 0x1000);
+	doubted(PLUS EL1 "INSTR iword=36000040 pc=1000 is_branch=1 ea_valid=1 ea=100c\n", HF_ERR_ASTF_LEADS, 0x100c);
+	doubted(PLUS EL1 "INSTR iword=14000002 pc=1000\n" NOP(1004), HF_ERR_ASTF_LEADS, 0x1004);
+	doubted(PLUS EL1 NOP(1002), HF_ERR_ASTF_ODD, 0);
+	/* With enough behind it for several records at once. */
+	doubted(PLUS EL1 NOP(1000) NOP(1004) "INSTR iword=14000002 pc=1008\n" NOP(100c) NOP(1010) NOP(1014)
+			NOP(1018) NOP(101c) NOP(1020) NOP(1024) NOP(1028) NOP(102c) NOP(1030) NOP(1034) NOP(1038),
+		HF_ERR_ASTF_LEADS, 0x100c);
+}
+
 static void test_reserved(void)
 {
 	decode(PLUS EL1 NOP(1000));
@@ -280,6 +318,7 @@ int main(void)
 	test_traps();
 	test_basic();
 	test_plus();
+	test_leads();
 	test_reserved();
 	test_refusals();
 	test_cuts();

@@ -130,7 +130,7 @@ static const char figure_listing[] =
 	"# attempt EL0t 0000ffff83ffb2f4 a88130eb stp x11, x12, [x7], #16 record=8 ?16 0000ffff95ceb000{attr=20}\n"
 	"# trap exception cause=36 (data abort from a lower EL) value=ffff95ceb000 -> ffff7dfffe7fc400 mode=EL1h\n"
 	"# time 102\n"
-	"# context vlen=256 non-secure tcf=asym\n"
+	"# context pid=? tid=? vlen=256 non-secure tcf=asym\n"
 	"8 EL1h ffff7dfffe7fc400 d503437f smstart sm\n"
 	"# context vlen=512 non-secure SM tcf=asym\n"
 	"9 EL1h ffff7dfffe7fc404 e1000004 ldr za[w12, 4], [x0, #4, mul vl] R64 ffff8000053bd500 i{5}\n";

@@ -180,6 +180,140 @@ static void test_longjmp(void)
 	fini(&h);
 }
 
+/* auipc t3; ld t3; jalr t1, t3 at pc: a stub of the PLT, which may be cut behind so many of its instructions. */
+static void stub(struct hart *h, uint64_t pc, uint32_t jump, uint64_t target, unsigned cut)
+{
+	const uint64_t plain_insns = jump == 0x000e0067 ? 7 : 2;
+
+	for (uint64_t i = 0; i <= plain_insns; i++) {
+		const bool last = i == plain_insns;
+
+		if (i == cut)
+			CHECK_EQ(hf_run_cutter_cut(h->cutter), 0);
+		put(h, (struct hf_event){.kind = HF_EVENT_INSN,
+					 .flags = last ? HF_EVF_TAKEN : 0,
+					 .insn = {.pc = pc + 4 * i,
+						  .target = target,
+						  .opcode = last ? jump : 0x13,
+						  .size = 4,
+						  .isa = HF_ISA_RV64,
+						  .flow = last ? HF_FLOW_INDIRECT_JUMP : HF_FLOW_PLAIN,
+						  .mode = HF_MODE_U}});
+	}
+}
+
+enum { STUB = 0x000e0367, FIRST = 0x000e0067 }; /* jalr t1, t3; jr t3 */
+
+/* A call of a stub is a call of what it reaches, also where a chunk ends in the stub. */
+static void test_stub(void)
+{
+	for (unsigned cut = 0; cut <= 3; cut++) {
+		struct hart h;
+
+		init(&h, NULL);
+		plain(&h, 0x100);
+		for (int i = 0; i < 2; i++) {
+			insn(&h, 0x104, HF_FLOW_CALL, 0x800);
+			stub(&h, 0x800, STUB, 0x200, cut);
+			plain(&h, 0x200);
+			insn(&h, 0x204, HF_FLOW_RETURN, 0x108);
+			plain(&h, 0x108);
+		}
+		end(&h);
+		CHECK_EQ(h.calls->tree.count, 4);
+		check_node(&h, 2, HF_CALL_FUNCTION, 1, 0x800, 0, 0);
+		check_node(&h, 3, HF_CALL_FUNCTION, 1, 0x200, 2, 10);
+		CHECK_EQ(h.calls->tree.nodes[3].first, 2);
+		CHECK_EQ(h.calls->tree.nodes[3].last, 13);
+		CHECK_EQ(h.calls->facts.unmatched, 0);
+		fini(&h);
+	}
+}
+
+/* Through the first entry of the table too, as the dynamic linker is called. */
+static void test_stub_chain(void)
+{
+	struct hart h;
+
+	init(&h, NULL);
+	insn(&h, 0x104, HF_FLOW_CALL, 0x820);
+	stub(&h, 0x820, STUB, 0x800, 9);
+	stub(&h, 0x800, FIRST, 0x200, 9);
+	insn(&h, 0x200, HF_FLOW_RETURN, 0x108);
+	plain(&h, 0x108);
+	end(&h);
+	check_node(&h, 4, HF_CALL_FUNCTION, 1, 0x200, 1, 12);
+	fini(&h);
+}
+
+/* What only looks like one: the same jump elsewhere, in a root, behind a trap's handler; and a jump of another kind. */
+static void test_no_stub(void)
+{
+	struct hart h;
+
+	init(&h, NULL);
+	stub(&h, 0x100, STUB, 0x104, 9);
+	insn(&h, 0x104, HF_FLOW_CALL, 0x7f8);
+	plain(&h, 0x7f8);
+	stub(&h, 0x800, STUB, 0x200, 9);
+	insn(&h, 0x200, HF_FLOW_RETURN, 0x108);
+	trap(&h, HF_EVF_HANDLER, 0x900);
+	stub(&h, 0x900, STUB, 0x300, 9);
+	plain(&h, 0x300);
+	end(&h);
+	CHECK_EQ(h.calls->tree.count, 4);
+	check_node(&h, 1, HF_CALL_ROOT, 0, 0x100, 1, 4);
+	check_node(&h, 2, HF_CALL_FUNCTION, 1, 0x7f8, 1, 5);
+	check_node(&h, 3, HF_CALL_TRAP, 0, 0x900, 1, 4);
+	fini(&h);
+}
+
+/* What comes between: an interrupt in the stub leaves the instructions there, but not the call. */
+static void test_stub_interrupted(void)
+{
+	struct hart h;
+
+	init(&h, NULL);
+	insn(&h, 0x104, HF_FLOW_CALL, 0x800);
+	plain(&h, 0x800);
+	trap(&h, HF_EVF_ASYNC, 0);
+	plain(&h, 0x900);
+	insn(&h, 0x904, HF_FLOW_TRAP_RETURN, 0x804);
+	plain(&h, 0x804);
+	put(&h, (struct hf_event){.kind = HF_EVENT_INSN,
+				  .flags = HF_EVF_TAKEN,
+				  .insn = {.pc = 0x808,
+					   .target = 0x200,
+					   .opcode = STUB,
+					   .size = 4,
+					   .isa = HF_ISA_RV64,
+					   .flow = HF_FLOW_INDIRECT_JUMP,
+					   .mode = HF_MODE_U}});
+	plain(&h, 0x200);
+	end(&h);
+	check_node(&h, 2, HF_CALL_FUNCTION, 1, 0x800, 0, 3);
+	check_node(&h, 4, HF_CALL_FUNCTION, 1, 0x200, 1, 1);
+	fini(&h);
+}
+
+/* There is no room for what it reaches. */
+static void test_stub_refused(void)
+{
+	static const struct hf_call_room room = {.nodes = 3, .depth = 8, .frames = 100};
+	struct hart h;
+
+	init(&h, &room);
+	insn(&h, 0x104, HF_FLOW_CALL, 0x800);
+	stub(&h, 0x800, STUB, 0x200, 9);
+	insn(&h, 0x200, HF_FLOW_RETURN, 0x108);
+	plain(&h, 0x108);
+	end(&h);
+	check_node(&h, 0, HF_CALL_BEYOND, 0, 0, 1, 4);
+	check_node(&h, 2, HF_CALL_FUNCTION, 1, 0x800, 0, 0);
+	CHECK_EQ(h.calls->facts.refused, 1);
+	fini(&h);
+}
+
 static void test_swap(void)
 {
 	struct hart h;
@@ -421,6 +555,11 @@ int main(void)
 	test_call();
 	test_recursion();
 	test_longjmp();
+	test_stub();
+	test_stub_chain();
+	test_no_stub();
+	test_stub_interrupted();
+	test_stub_refused();
 	test_swap();
 	test_traps();
 	test_trap_at_once();

@@ -110,6 +110,43 @@ static void test_all(void)
 #define INI "@capture.ini\n[capture]\nformat = toy\ntrace = t\n"
 #define T "\n@t\nbytes"
 
+/* A program of a context does not hide those of every context where it has no bytes. */
+static void test_below(void)
+{
+	static const char text[] = "@capture.ini\n[capture]\nformat = toy\ntrace = t\n[program]\n"
+				   "raw = rom, address = 0x1000, size = 8\n"
+				   "raw = rom, address = 0x1004, offset = 2, size = 2, context = 7\n"
+				   "raw = rom, address = 0x2000, size = 8, context = 8\n"
+				   "[program 3]\nraw = rom, address = 0x1002, size = 2\n"
+				   "@t\nabcde\n@rom\n01234567\n";
+	static const struct {
+		uint32_t hart;
+		uint64_t context, address, n;
+		const char *bytes; /* NULL: none */
+	} rows[] = {
+		{0, 7, 0x1000, 4, "0123"}, {0, 7, 0x1003, 1, "3"}, {0, 7, 0x1004, 2, "23"}, {0, 7, 0x1006, 2, "67"},
+		{0, 7, 0x1008, 0, NULL}, {0, 7, 0xfff, 0, NULL}, {0, 7, 0x2000, 0, NULL},
+		{0, 8, 0x1004, 4, "4567"}, {0, 8, 0x2000, 8, "01234567"}, {0, 9, 0x1000, 8, "01234567"},
+		{0, HF_SETUP_NO_CONTEXT, 0x1000, 8, "01234567"}, {3, 9, 0x1000, 0, NULL}, {3, 9, 0x1002, 2, "01"},
+	};
+	struct hf_setup *setup;
+	struct hf_src *stream;
+
+	CHECK_EQ(load(text, &setup, &stream), 0);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct hf_program *program =
+			hf_setup_program(setup, rows[i].hart, rows[i].context, HF_MEMORY_ANY);
+		uint64_t n;
+		const uint8_t *p = hf_program_at(program, rows[i].address, &n);
+
+		CHECK_EQ(n, rows[i].n);
+		CHECK_EQ(p != NULL, rows[i].bytes != NULL);
+		CHECK(!p || memcmp(p, rows[i].bytes, n) == 0);
+	}
+	hf_src_free(stream);
+	hf_setup_free(setup);
+}
+
 static void test_syntax(void)
 {
 	must_fail("@capture.ini\n" T, HF_ERR_SETUP_MISSING, 0, "no 'format'");
@@ -278,6 +315,7 @@ static void test_many_warnings(void)
 int main(void)
 {
 	test_all();
+	test_below();
 	test_syntax();
 	test_keys();
 	test_values();

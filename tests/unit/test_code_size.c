@@ -2,6 +2,7 @@
 /* What descriptions and programs say of Zcmp, Zcmt and the jump table of a hart. */
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
+#include "codecs/codec.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
 #include "tests/lib/check.h"
@@ -54,9 +55,26 @@ static struct hf_code_size read(const struct described *d, uint32_t hart)
 	return ret;
 }
 
+/* A stream's own word counts where the description has none. */
+static void test_stream(void)
+{
+	struct described d;
+	struct hf_stream stream = {.info.extensions = HF_RISCV_ZCMP};
+
+	CHECK_EQ(hf_code_size_extensions(NULL, 0), 0);
+	CHECK_EQ(hf_code_size_extensions(&stream, 0), HF_RISCV_ZCMP);
+	init(&d);
+	stream.setup = &d.setup;
+	CHECK_EQ(hf_code_size_extensions(&stream, 0), HF_RISCV_ZCMP);
+	CHECK_EQ(hf_code_size_extensions(&stream, 7), BOTH);
+	say(&d, HF_SETUP_ANY, "zcmp", "0");
+	CHECK_EQ(hf_code_size_extensions(&stream, 0), 0);
+}
+
 static void test_read(void)
 {
 	struct described d;
+	const struct hf_stream stream = {.setup = &d.setup};
 	struct hf_code_size c;
 	uint64_t jvt;
 
@@ -70,9 +88,9 @@ static void test_read(void)
 	CHECK(!hf_code_size_table(&c, &d.images[0].program, &jvt));
 	CHECK(hf_code_size_table(&c, &d.images[1].program, &jvt));
 	CHECK_EQ(jvt, JVT);
-	CHECK(hf_code_size_of_view(&d.setup, 7, &c) == &d.images[1].program);
+	CHECK(hf_code_size_of_view(&stream, 7, &c) == &d.images[1].program);
 	CHECK_EQ(c.jvt, JVT);
-	CHECK(!hf_code_size_of_view(&d.setup, 0, &c));
+	CHECK(!hf_code_size_of_view(&stream, 0, &c));
 	say(&d, 7, "zcmp", "0"); /* the description outweighs it */
 	CHECK_EQ(read(&d, 7).extensions, HF_RISCV_ZCMT);
 	say(&d, HF_SETUP_ANY, "zcmt", "1");
@@ -145,6 +163,7 @@ static void test_write(void)
 int main(void)
 {
 	test_read();
+	test_stream();
 	test_refused();
 	test_target(32);
 	test_target(64);

@@ -133,14 +133,15 @@ static void check_program(struct bytes bytes, const struct hf_image *image, uint
 	for (size_t i = 0; i < program.count; i++) {
 		const struct hf_program_piece *piece = &program.pieces[i];
 		uint8_t *want = malloc(piece->size);
+		uint64_t n;
 
 		CHECK(want);
 		CHECK_EQ(piece->flags, HF_ELF_R | HF_ELF_X);
 		hf_image_read(image, piece->address, want, piece->size); /* zeros where nothing is known */
 		CHECK(memcmp(want, piece->bytes, piece->size) == 0);
 		free(want);
-		CHECK(!hf_program_find(&program, piece->address - 1));
-		CHECK(!hf_program_find(&program, piece->address + piece->size));
+		CHECK(!hf_program_at(&program, piece->address - 1, &n));
+		CHECK(!hf_program_at(&program, piece->address + piece->size, &n));
 	}
 	hf_program_fini(&program);
 	hf_src_free(src);

@@ -29,7 +29,7 @@ static void test_arch(void)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		CHECK_EQ(hf_riscv_arch_extensions(rows[i].arch), rows[i].extensions);
+		CHECK_EQ(hf_riscv_arch_extensions(rows[i].arch, strlen(rows[i].arch)), rows[i].extensions);
 }
 
 static const uint8_t code[] = {0x13, 0, 0, 0};

@@ -86,7 +86,7 @@ static void test_losses(void)
 	check(SIMPLE, CODE, START "af 9a 00 08 00 00 f7", "el1 gap:ETE_Q 1000>2000");
 	check(SIMPLE, CODE, START "aa 00 10 00 00 03 f7 95 00", "el1 gap:ETE_Q 2000>2000");
 	/* a jump that nothing explains */
-	check(SIMPLE, CODE, START "f6 9a 00 10 00 00 f7 90", "el1 1000 jump 2000>2000");
+	check(SIMPLE, CODE, START "f6 9a 00 10 00 00 f7 90", "el1 1000 jump doubt:ETE_ELSEWHERE 2000>2000");
 }
 
 /* Registers that deny what the trace shows are those of another trace: a note for each, once. */
@@ -95,7 +95,7 @@ static void test_denied(void)
 	const char *const denied = IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=1";
 
 	check(denied, CODE, "SYNC 01 01 01 04 82 00 08 00 00 31 f6 SYNC 01 01 01 82 00 08 00 00 31 f7",
-	      "note:ETE_DENIED el1 1000 jump 1000>2000");
+	      "note:ETE_DENIED el1 1000 jump doubt:ETE_ELSEWHERE 1000>2000");
 	check(denied, CODE, START "f6 02 05 02 06", "el1 1000 note:ETE_DENIED time:5 time:6");
 	check(denied, CODE, START "aa 00 10 00 00 01 f7 95 00", "el1 note:ETE_DENIED 1000>2000 2000>2000");
 	check(denied, CODE, "SYNC 01 00 04 82 00 08 00 00 b1 07 00 00 00 f6", "note:ETE_DENIED el1 1000");
@@ -188,7 +188,7 @@ static void test_limits(void)
 	for (unsigned i = 0; i < 10000; i++)
 		p += snprintf(p, (size_t)(end - p), "00 ");
 	snprintf(p, (size_t)(end - p), "80 01 00 9a 00 08 00 00 81 31 f7");
-	check(SIMPLE, CODE, trace, "el1 1000 jump 1000>2000");
+	check(SIMPLE, CODE, trace, "el1 1000 jump doubt:ETE_ELSEWHERE 1000>2000");
 }
 
 /* An ETMv4 has an exception return packet; what traces more than the flow is refused. */

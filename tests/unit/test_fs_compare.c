@@ -235,7 +235,7 @@ static void try_whole_lies(const char *name)
 	try_sql(name, "DELETE FROM problem; UPDATE meta SET problems = 0");
 	try_sql(name, "UPDATE hart SET attempts = attempts + 1; UPDATE chunk SET attempts = attempts + 1 WHERE id = 0");
 	try_sql(name, "DELETE FROM chunk; DELETE FROM hart; DELETE FROM image; DELETE FROM point; DELETE FROM window;"
-		      "DELETE FROM problem; INSERT INTO problem VALUES (1, NULL, 0, NULL, 1, -1000, 0, 0, 0, 0);"
+		      "DELETE FROM problem; INSERT INTO problem VALUES (1, NULL, 0, NULL, 1, -1000, 0, 0, 0, 0, 0);"
 		      "UPDATE meta SET codec = NULL, codec_version = 0, stream_size = 0, problems = 1, holes = 0,"
 		      " damage_code = 0, damage_space = 0, damage_offset = -1, damage_detail = 0");
 }

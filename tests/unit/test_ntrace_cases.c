@@ -290,10 +290,10 @@ static void test_unsure(void)
 		});
 		events = hf_ntt_decode(&s.t, s.bytes, s.n, 0, 0);
 		for (size_t i = 0; i < events.n; i++)
-			if (events.ev[i].kind == HF_EVENT_DOUBT)
-				CHECK_EQ(events.ev[i].loss.detail, 14);
+			if (events.ev[i].kind == HF_EVENT_GAP)
+				CHECK_EQ(events.ev[i].back, 14);
 		hf_ntt_events_free(&events);
-		end(&s, "HIST without I-CNT", 14, 0, !fits, !fits);
+		end(&s, "HIST without I-CNT", 14, 0, 0, !fits);
 	}
 }
 
@@ -385,6 +385,84 @@ static void test_no_flow(void)
 	}
 }
 
+static void add_own(struct script *s, uint64_t pid)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_OWNERSHIP, .value = 2 | 1 << 2 | pid << 5});
+}
+
+static void add_full(struct script *s, uint8_t rcode, uint64_t icnt, uint32_t hist)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_RESOURCE_FULL, .rcode = rcode, .icnt = icnt, .hist = hist});
+}
+
+/* The stream has that many instructions, and these contexts behind so many of them: "5@0 7@3 ". */
+static void end_contexts(struct script *s, size_t insns, const char *want)
+{
+	struct hf_ntt_events events = hf_ntt_decode(&s->t, s->bytes, s->n, 0, 0);
+	char text[256] = "";
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < events.n; i++) {
+		at += events.ev[i].kind == HF_EVENT_INSN;
+		if (events.ev[i].kind == HF_EVENT_CONTEXT)
+			n += (size_t)sprintf(text + n, "%u@%zu ", events.ev[i].context.pid, at);
+	}
+	CHECK_STR(text, want);
+	CHECK_EQ(events.losses, 0);
+	CHECK_EQ(events.insns, insns);
+	hf_ntt_check_cuts(&s->t, s->bytes, s->n, 0);
+	hf_ntt_events_free(&events);
+	hf_ntt_fini(&s->t);
+}
+
+/* What ResourceFull counted before an Ownership ran in the context before (7.1). */
+static void test_contexts(void)
+{
+	struct script s;
+
+	for (unsigned counted = 0; counted <= 8; counted++) {
+		char want[32];
+
+		begin(&s);
+		add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+		add_own(&s, 5);
+		add_full(&s, HF_NTRACE_RCODE_ICNT, counted, 0);
+		add_own(&s, 7);
+		add_stop(&s, 0, 8 - counted);
+		snprintf(want, sizeof want, "5@0 7@%u ", counted);
+		end_contexts(&s, 8, want);
+	}
+	/* at the end of a block and further on, twice counted; a synchronising message */
+	begin(&s);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 4, 0);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 6, 0);
+	add_own(&s, 7);
+	add_sync(&s, HF_NTRACE_SYNC_PERIODIC, 2, BASE + 24);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 1, 0);
+	add_own(&s, 8);
+	add_stop(&s, 0, 2);
+	end_contexts(&s, 14, "7@9 8@12 ");
+	/* a history is walked by blocks */
+	begin(&s);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 3, 0);
+	add_own(&s, 7);
+	add_full(&s, HF_NTRACE_RCODE_HIST, 0, 2);
+	add_stop(&s, 0, 9);
+	end_contexts(&s, 11, "7@9 ");
+	/* two before the count is executed; one that nothing follows */
+	begin(&s);
+	add_sync(&s, HF_NTRACE_SYNC_ENABLE, 0, BASE);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 3, 0);
+	add_own(&s, 5);
+	add_own(&s, 7);
+	add_sync(&s, HF_NTRACE_SYNC_PERIODIC, 2, BASE + 10);
+	add_full(&s, HF_NTRACE_RCODE_ICNT, 3, 0);
+	add_own(&s, 8);
+	end_contexts(&s, 5, "5@0 7@3 8@5 ");
+}
+
 int main(void)
 {
 	test_reserved();
@@ -397,5 +475,6 @@ int main(void)
 	test_xlen();
 	test_no_sync();
 	test_no_flow();
+	test_contexts();
 	return 0;
 }

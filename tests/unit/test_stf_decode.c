@@ -93,7 +93,7 @@ static void test_tracker(void)
 	nop(&b);
 	PUT(&b, INST_OPCODE16, .size = 1);
 	PUT(&b, INST_PC_TARGET, .address = 0x3000);
-	PUT(&b, INST_OPCODE32, .size = 0x6f);
+	PUT(&b, INST_OPCODE32, .size = 0x78067);
 	PUT(&b, INST_PC_TARGET, .address = 0x4000);
 	PUT(&b, FORCE_PC, .address = 0x3800);
 	nop(&b);
@@ -108,7 +108,7 @@ static void test_tracker(void)
 	ev = expect_insn(0x200a, HF_MODE_UNKNOWN);
 	CHECK_EQ(ev->flags, HF_EVF_TAKEN);
 	CHECK_EQ(ev->insn.target, 0x3000);
-	CHECK_EQ(ev->insn.flow, HF_FLOW_JUMP);
+	CHECK_EQ(ev->insn.flow, HF_FLOW_INDIRECT_JUMP);
 	ev = expect(HF_EVENT_DISCONTINUITY);
 	CHECK_EQ(ev->jump.from, 0x3000);
 	CHECK_EQ(ev->jump.to, 0x3800);
@@ -255,7 +255,7 @@ static void test_units_of_file(bool dromajo, bool bits)
 	put_access(&b, shown, LD);
 	put_access(&b, 8, LD);
 	put_access(&b, shown, LD);
-	put_access(&b, 64, 0x6f);
+	put_access(&b, 64, 0x78067);
 	if (dromajo)
 		b.p[20] = HF_STF_GENERATOR_DROMAJO;
 	decode(&b, 0);
@@ -327,7 +327,7 @@ static void test_modes(void)
 
 	PUT(&b, INST_PC_TARGET, .address = 0x2000); /* no target of the event's own */
 	hf_stft_mode(&b, 3);
-	PUT(&b, INST_OPCODE32, .size = 0x6f);
+	PUT(&b, INST_OPCODE32, .size = 0x78067);
 	hf_stft_mode(&b, 1);
 	nop(&b);
 	PUT(&b, FORCE_PC, .address = 0x2004);
@@ -435,7 +435,7 @@ static void test_ids_and_text(void)
 	PUT(&b, PROCESS_ID_EXT, .hw = 1, .pid = 5, .tid = 7);
 	PUT(&b, COMMENT, .count = 3);
 	hf_bytes_add(&b, "end", 3);
-	PUT(&b, FORCE_PC, .address = 1);
+	PUT(&b, FORCE_PC, .address = 2);
 	decode(&b, 0);
 	expect_ids(HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID, 0, 5, 6);
 	CHECK_EQ(expect(HF_EVENT_TEXT)->size, 0);
@@ -682,7 +682,7 @@ static void test_failing_source(void)
 	got = hf_stft_events(t.stream, bad, 0, 7);
 	CHECK_EQ(got.n, 99);
 	cursor = 98;
-	CHECK_EQ((int)expect(HF_EVENT_GAP)->size, -HF_ERR_BOX_DAMAGED);
+	CHECK_EQ((int)expect(HF_EVENT_GAP)->code, -HF_ERR_BOX_DAMAGED);
 	CHECK_EQ(got.ev[98].loss.offset, b.n - 10);
 	hf_src_free(bad);
 	hf_stft_close(&t);

@@ -527,7 +527,7 @@ static void test_state(void)
 		PUT(&b, BUS_MASTER_ACCESS, .address = 8, .size = 32, .code = HF_STF_WRITE);
 		for (unsigned i = 0; i < 3; i++)
 			PUT(&b, BUS_MASTER_CONTENT, .value = i);
-		PUT(&b, INST_OPCODE32, .size = 0x6f);
+		PUT(&b, INST_OPCODE32, .size = 0x78067);
 		hf_stft_event(&b, 13, 6, words);
 		PUT(&b, EVENT_PC_TARGET, .address = 0x9000);
 		hf_stft_mode(&b, 1);

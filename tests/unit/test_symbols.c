@@ -14,14 +14,14 @@ extern const struct hf_codec hf_codec_stf;
 struct image64 {
 	Elf64_Ehdr header;
 	Elf64_Shdr section[5];
-	Elf64_Sym symbol[16];
+	Elf64_Sym symbol[24];
 	char strings[512];
 };
 
 struct image32 {
 	Elf32_Ehdr header;
 	Elf32_Shdr section[5];
-	Elf32_Sym symbol[16];
+	Elf32_Sym symbol[24];
 	char strings[512];
 };
 
@@ -38,6 +38,7 @@ static const struct {
 	{"$x", 0x1000, 0, STT_NOTYPE, STB_LOCAL, TEXT},
 	{".L12", 0x1010, 0, STT_NOTYPE, STB_LOCAL, TEXT},
 	{"alias", 0x1000, 0x20, STT_FUNC, STB_LOCAL, TEXT},        /* global names win */
+	{"alias", 0x1000, 0x18, STT_FUNC, STB_LOCAL, TEXT},        /* each name once */
 	{"_start", 0x1030, 0, STT_NOTYPE, STB_GLOBAL, TEXT},       /* up to the next symbol */
 	{"bad name<1>\n", 0x1040, 0x100, STT_FUNC, STB_GLOBAL, TEXT},
 	{"cuts", 0x1060, 0x10, STT_FUNC, STB_GLOBAL, TEXT},        /* overlaps: the one before ends here */
@@ -128,6 +129,19 @@ static void check_table(const struct hf_symbols *table, uint64_t bias)
 	check_at(table, bias + 0x3000, "none", 0);
 }
 
+/* Names that give none of the places are found all the same, but not labels within functions. */
+static void check_alias(const struct hf_symbols *table)
+{
+	const struct hf_symbol *symbol = NULL;
+	unsigned aliases = 0;
+
+	while ((symbol = hf_symbols_next(table, symbol))) {
+		CHECK(strcmp(symbol->name, "inner_label") != 0);
+		aliases += strcmp(symbol->name, "alias") == 0 && symbol->start == 0x1000;
+	}
+	CHECK_EQ(aliases, 1);
+}
+
 static void test_classes(void)
 {
 	static struct image64 wide;
@@ -137,6 +151,7 @@ static void test_classes(void)
 	FILL(&wide, 64);
 	CHECK_EQ(load(&wide, sizeof wide, 0, &table), 0);
 	CHECK_EQ(hf_symbols_count(table), 5);
+	check_alias(table);
 	check_table(table, 0);
 	hf_symbols_free(table);
 	CHECK_EQ(load(&wide, sizeof wide, 0x55550000, &table), 0);
@@ -184,6 +199,114 @@ static void test_long_names(void)
 		check_at(table, 0x1080, "tail", 0);
 		hf_symbols_free(table);
 	}
+}
+
+/* Of two symbols at one place the first gives it the name: perf's order. */
+static const struct {
+	const char *name;
+	uint64_t size;
+	uint8_t type, bind;
+} pairs[][2] = {
+	{{"sized", 8, STT_FUNC, STB_LOCAL}, {"not_sized", 0, STT_FUNC, STB_GLOBAL}},
+	{{"__strong", 8, STT_FUNC, STB_LOCAL}, {"bcmp", 8, STT_FUNC, STB_WEAK}},
+	{{"__open", 8, STT_FUNC, STB_GLOBAL}, {"secret_name", 8, STT_FUNC, STB_LOCAL}},
+	{{"malloc", 8, STT_FUNC, STB_GLOBAL}, {"__libc_malloc", 8, STT_FUNC, STB_GLOBAL}},
+	{{"printf", 8, STT_FUNC, STB_GLOBAL}, {"_IO_printf", 8, STT_FUNC, STB_GLOBAL}},
+	{{"memmove", 8, STT_GNU_IFUNC, STB_GLOBAL}, {"move", 8, STT_FUNC, STB_GLOBAL}},
+	{{"_function", 0, STT_GNU_IFUNC, STB_WEAK}, {"label", 8, STT_NOTYPE, STB_GLOBAL}},
+	{{"aa", 8, STT_FUNC, STB_GLOBAL}, {"bb", 16, STT_FUNC, STB_GLOBAL}},
+	{{"free", 8, STT_FUNC, STB_GLOBAL}, {"cfree@GLIBC_2.17", 8, STT_FUNC, STB_GLOBAL}},
+};
+
+static void fill_pair(struct image64 *image, size_t pair, bool second_first)
+{
+	FILL(image, 64);
+	memset(image->symbol, 0, sizeof image->symbol);
+	for (unsigned i = 0; i < 2; i++) {
+		const unsigned k = i ^ second_first;
+
+		image->symbol[1 + i] = (Elf64_Sym){.st_name = 1 + 64 * i,
+						   .st_value = 0x1000,
+						   .st_size = pairs[pair][k].size,
+						   .st_shndx = TEXT,
+						   .st_info = (uint8_t)(pairs[pair][k].bind << 4 | pairs[pair][k].type)};
+		strcpy(image->strings + 1 + 64 * i, pairs[pair][k].name);
+	}
+}
+
+static void check_pair(const struct hf_symbols *table, const char *first, const char *second)
+{
+	const struct hf_symbol *symbol = hf_symbols_next(table, NULL);
+
+	check_at(table, 0x1000, first, 0);
+	CHECK_EQ(hf_symbols_count(table), 1);
+	CHECK(symbol && strcmp(symbol->name, first) == 0);
+	symbol = hf_symbols_next(table, symbol);
+	CHECK(symbol && strcmp(symbol->name, second) == 0 && symbol->start == 0x1000);
+	CHECK(!hf_symbols_next(table, symbol));
+}
+
+static void test_order(void)
+{
+	static struct image64 image;
+	struct hf_symbols *table;
+
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			fill_pair(&image, i, k);
+			CHECK_EQ(load(&image, sizeof image, 0, &table), 0);
+			check_pair(table, pairs[i][0].name, pairs[i][1].name);
+			hf_symbols_free(table);
+		}
+}
+
+/* What the linker writes behind a name is not shown of a version that is used. */
+static void test_versions(void)
+{
+	static const uint16_t versions[24] = {0, 0x8002, 2};
+	static struct image64 image;
+	struct hf_symbols *table;
+
+	fill_pair(&image, 3, false);
+	strcpy(image.strings + 1, "malloc@@GLIBC_2.27");
+	CHECK_EQ(load(&image, sizeof image, 0, &table), 0);
+	check_pair(table, "malloc", "__libc_malloc");
+	hf_symbols_free(table);
+	/* In .dynsym a table of their own says which are old. */
+	fill_pair(&image, 8, true);
+	strcpy(image.strings + 1, "cfree");
+	image.section[SYMTAB].sh_type = SHT_DYNSYM;
+	image.section[RODATA].sh_type = SHT_GNU_versym;
+	image.section[RODATA].sh_offset = (uint64_t)(image.strings + 256 - (char *)&image);
+	image.section[RODATA].sh_size = sizeof versions;
+	memcpy(image.strings + 256, versions, sizeof versions);
+	CHECK_EQ(load(&image, sizeof image, 0, &table), 0);
+	check_pair(table, "free", "cfree");
+	hf_symbols_free(table);
+	/* One that lies elsewhere says nothing. */
+	image.section[RODATA].sh_offset = sizeof image;
+	CHECK_EQ(load(&image, sizeof image, 0, &table), 0);
+	check_pair(table, "cfree", "free");
+	hf_symbols_free(table);
+}
+
+/* A place that both files name keeps its name, and has all others too. */
+static void test_join(void)
+{
+	static struct image64 image;
+	struct hf_symbols *all, *more;
+
+	CHECK_EQ(hf_symbols_new_empty(&all), 0);
+	fill_pair(&image, 3, false);
+	image.symbol[1].st_name = image.symbol[2].st_name;
+	for (unsigned k = 0; k < 2; k++) {
+		CHECK_EQ(load(&image, sizeof image, 0, &more), 0);
+		CHECK_EQ(hf_symbols_join(all, more), 0);
+		hf_symbols_free(more);
+		fill_pair(&image, 3, false);
+	}
+	check_pair(all, "__libc_malloc", "malloc");
+	hf_symbols_free(all);
 }
 
 static void test_bad(void)
@@ -253,6 +376,9 @@ int main(void)
 	test_classes();
 	test_thumb();
 	test_long_names();
+	test_order();
+	test_versions();
+	test_join();
 	test_bad();
 	test_listing();
 	return 0;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stubs of a procedure linkage table: a few instructions that jump to where a slot says. A call of one is a call of what
+ * it reaches. They are told by that jump alone, and by how far it is from where the call went to, so that the middle of
+ * a stub, where a chunk may begin, tells the same. Internal to index/ and fs/find/.
+ *
+ * RISC-V psABI, "Procedure linkage table": jalr t1, t3, and jr t3 of the first entry; lld: jalr t1, t2 behind an lpad.
+ * AAELF64, "PLT sequences": br x17. AAELF32: ldr pc, [ip, #...]!, and ldr pc, [lr, #8]! of the first entry.
+ */
+#ifndef HF_INDEX_SUMMARY_STUB_H
+#define HF_INDEX_SUMMARY_STUB_H
+
+#include "codecs/event.h"
+
+/* A call that reached more of them in a row went to the last of these. */
+#define HF_STUB_LINKS 4u
+/* No more instructions are before such a jump since the call. */
+#define HF_STUB_INSNS 64u
+
+/* At how many bytes from its beginning a stub has that instruction as its jump: a bit for each number; 0: none has. */
+static inline uint64_t hf_stub_places(const struct hf_ev_insn *insn)
+{
+	const uint64_t one = 1;
+
+	switch (insn->isa) {
+	case HF_ISA_RV32:
+	case HF_ISA_RV64:
+		return insn->opcode == 0x000e0367   ? one << 8 | one << 12
+		       : insn->opcode == 0x00038367 ? one << 12
+		       : insn->opcode == 0x000e0067 ? one << 28 | one << 32
+						    : 0;
+	case HF_ISA_A64:
+		return insn->opcode == 0xd61f0220 ? one << 12 | one << 16 | one << 20 : 0;
+	case HF_ISA_A32:
+		return (insn->opcode & 0xfffff000) == 0xe5bcf000 ? one << 8 | one << 12
+		       : insn->opcode == 0xe5bef008	       ? one << 12
+							       : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Whether that instruction, a jump that was taken, ends a stub that begins at from. */
+static inline bool hf_is_stub_jump(uint64_t from, const struct hf_ev_insn *insn)
+{
+	const uint64_t at = insn->pc - from;
+
+	return at < 64 && hf_stub_places(insn) >> at & 1;
+}
+
+/* Where the last call of a hart went to, and through how many stubs, as long as nothing else sent the flow elsewhere. */
+struct hf_stub {
+	bool called;
+	uint8_t links;
+	uint64_t from;
+};
+
+/* Whether a jump, which the instruction is, goes on with the call. */
+static inline bool hf_stub_reaches(const struct hf_stub *stub, const struct hf_ev_insn *insn)
+{
+	return stub->called && stub->links < HF_STUB_LINKS && hf_is_stub_jump(stub->from, insn);
+}
+
+/* A call, or (more) a jump that goes on with it, leads to that pc. */
+static inline void hf_stub_called(struct hf_stub *stub, uint64_t pc, bool more)
+{
+	*stub = (struct hf_stub){.called = true, .links = more ? (uint8_t)(stub->links + 1) : 0, .from = pc};
+}
+
+#endif
