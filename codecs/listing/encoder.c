@@ -523,7 +523,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
-	.version = 6,
+	.version = 7,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS | HF_ENC_COUNTS | HF_ENC_TIMES,
 	.size = sizeof(struct listing),
 	.put_known = put_known,
