@@ -13,6 +13,7 @@
 
 #define PIECE 65536u
 #define COMPRESS_ZSTD 2	   /* ELFCOMPRESS_ZSTD, which glibc has since 2.37 */
+#define NAME_LOOKED_AT 4096 /* bytes of a name in which a version may begin */
 #define VERSION_HIDDEN 0x8000 /* of a row of SHT_GNU_versym */
 #define RISCV_IRELATIVE 58 /* R_RISCV_IRELATIVE and R_AARCH64_IRELATIVE, which musl does not have */
 #define AARCH64_IRELATIVE 1032
@@ -287,12 +288,19 @@ static bool is_wanted(const struct walk *walk, const Elf64_Sym *sym)
 	       !is_mapping(walk->names + sym->st_name);
 }
 
-/* Whether that symbol of the table is not what a program that is linked today gets by this name: the version of it is
- * hidden (LSB, Symbol Version Table), or, in .symtab, stands behind it as the linker writes it. */
-static bool is_old(const struct walk *walk, const Elf64_Sym *sym, uint64_t number)
+/* What the linker writes behind the name of a symbol of .symtab, "@VERSION" or "@@VERSION"; NULL: nothing, or its place
+ * is further behind than names are looked at. */
+static char *version_of(const struct walk *walk, const Elf64_Sym *sym)
 {
-	const char *version = strchr(walk->names + sym->st_name, '@');
+	char *name = walk->names + sym->st_name;
 
+	return *name == '@' ? NULL : memchr(name, '@', strnlen(name, NAME_LOOKED_AT));
+}
+
+/* Whether that symbol of the table is not what a program that is linked today gets by this name: the version of it is
+ * hidden (LSB, Symbol Version Table). */
+static bool is_old(const struct walk *walk, const char *version, uint64_t number)
+{
 	if (number < walk->version_count)
 		return hf_get16(walk->versions + 2 * number) & VERSION_HIDDEN;
 	return version && version[1] != '@';
@@ -301,7 +309,7 @@ static bool is_old(const struct walk *walk, const Elf64_Sym *sym, uint64_t numbe
 static int give(const struct walk *walk, const Elf64_Sym *sym, uint64_t number)
 {
 	const Elf64_Shdr *section = section_of(walk, sym);
-	char *version = strstr(walk->names + sym->st_name, "@@");
+	char *version = version_of(walk, sym);
 	struct hf_elf_symbol symbol = {
 		.address = sym->st_value,
 		.size = sym->st_size,
@@ -311,11 +319,11 @@ static int give(const struct walk *walk, const Elf64_Sym *sym, uint64_t number)
 		.indirect = ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 		.local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL,
 		.weak = ELF64_ST_BIND(sym->st_info) == STB_WEAK,
-		.old = is_old(walk, sym, number),
+		.old = is_old(walk, version, number),
 	};
 
 	/* What is used is known without its version. */
-	if (version && version != symbol.name)
+	if (version && version[1] == '@')
 		*version = 0;
 	/* AAELF32 5.5.3: bit 0 of a function's value says that it is T32 code. */
 	if (walk->file->machine == EM_ARM && symbol.function)

@@ -136,25 +136,31 @@ static int follow(struct following *f, bool replaced, uint64_t ordinal)
 	return err;
 }
 
-/* What the newest call went to, which may be known only behind a stub. */
-static void reach(struct following *f)
+/* What the newest call went to, which may be known only behind a stub. Whether it was another one, in its place. */
+static bool reach(struct following *f, uint64_t ordinal)
 {
 	const struct hf_call_stack *stack = f->calls->stack;
 	const uint32_t node = hf_call_stack_node(stack);
 	struct shadow *shadow = &f->shadows[f->calls->context];
 
-	if (stack->depth && node != HF_CALL_NO_NODE)
+	if (!stack->depth || hf_call_stack_is_beyond(stack))
+		return false;
+	if (f->calls->entered == ordinal)
+		return true;
+	if (node != HF_CALL_NO_NODE)
 		shadow->frame[shadow->depth - 1].function = f->calls->tree.nodes[node].function;
+	return false;
 }
 
 static int on_flow(void *ctx, const struct hf_event *ev, uint64_t ordinal)
 {
 	struct following *f = ctx;
-	const bool insn = ev->kind == HF_EVENT_INSN, swap = insn && ev->insn.flow == HF_FLOW_SWAP;
+	const bool insn = ev->kind == HF_EVENT_INSN;
+	bool swap = insn && ev->insn.flow == HF_FLOW_SWAP;
 	int err = f->calls->watch.flow(f->calls, ev, ordinal);
 
 	if (!err && insn && ev->insn.flow == HF_FLOW_INDIRECT_JUMP)
-		reach(f);
+		swap = reach(f, ordinal);
 	return err ? err : follow(f, swap && !hf_call_stack_is_beyond(f->calls->stack), ordinal);
 }
 

@@ -71,19 +71,27 @@ static int call(struct hf_calls *c, uint64_t function, uint64_t back, uint64_t o
 	return 0;
 }
 
-/* A jump: if it is that of a stub that was called, what it goes to was. */
+/* A jump: if it is that of a stub that was called, what it goes to was; if it may be that of a dynamic linker, what it goes
+ * to is called in its place. */
 static void reach(struct hf_calls *c, const struct hf_ev_insn *insn, uint64_t entered, uint64_t ordinal)
 {
 	const uint32_t stub = hf_call_stack_node(c->stack);
 	const struct hf_call_node *node = &c->tree.nodes[stub];
 
-	if (node->kind != HF_CALL_FUNCTION || !hf_is_stub_jump(node->function, insn))
+	if (node->kind != HF_CALL_FUNCTION)
 		return;
-	c->node = hf_call_tree_move(&c->tree, stub, insn->target, entered == NEVER ? ordinal : entered, ordinal);
+	if (hf_is_stub_jump(node->function, insn)) {
+		c->node = hf_call_tree_move(&c->tree, stub, insn->target, entered == NEVER ? ordinal : entered, ordinal);
+		c->executed = c->node;
+		c->entered = entered;
+	} else if (hf_is_found_jump(node->function, insn)) {
+		c->node = hf_call_tree_call(&c->tree, node->parent, insn->target, ordinal);
+		c->entered = ordinal;
+	} else {
+		return;
+	}
 	c->facts.refused += c->node == HF_CALL_NO_NODE;
-	c->executed = c->node;
 	c->stack->frames[c->stack->depth - 1].node = c->node;
-	c->entered = entered;
 }
 
 /* The one to come: its handler begins in the context at hand. */

@@ -7,8 +7,9 @@
  *   address it goes to, and all above it, but none below the newest trap; one that fits none is ignored and counted. So
  *   a longjmp, and calls that never return, are put right by the next return that fits.
  * - A jump does nothing: a tail call counts for the function that was called. But that of a stub (stub.h) makes the
- *   call one of what it reaches, with what was executed in the stub. A swap of co-routines (RISC-V: a jump that returns
- *   and calls) takes the frame away that it fits, if there is one, and then is a call.
+ *   call one of what it reaches, with what was executed in the stub, and one as a dynamic linker makes it, to a function
+ *   that it has found, ends the function that jumps, and calls. A swap of co-routines (RISC-V: a jump that returns and
+ *   calls) takes the frame away that it fits, if there is one, and then is a call.
  * - A call counts if an instruction was executed behind it: not one that is the last instruction of the hart.
  * - A trap puts a frame on the stack of the context in which its handler begins. A trap return takes the newest one
  *   away, wherever it goes; if there is none, the stack is empty, and what follows is a root.

@@ -227,7 +227,8 @@ static int end_by_jump(struct hf_run_cutter *c, const struct hf_event *ev)
 /* What an instruction says of the flow behind it. */
 static inline int end_by_flow(struct hf_run_cutter *c, const struct hf_event *ev)
 {
-	if (ev->flags & HF_EVF_TAKEN && ev->insn.flow == HF_FLOW_INDIRECT_JUMP && hf_stub_places(&ev->insn))
+	if (ev->flags & HF_EVF_TAKEN && ev->insn.flow == HF_FLOW_INDIRECT_JUMP &&
+	    (hf_stub_places(&ev->insn) || hf_is_linker_jump(&ev->insn)))
 		return end_by_jump(c, ev);
 	if (ev->flags & HF_EVF_TAKEN) {
 		const int err = end(c, HF_ENDED_TAKEN, entered_by(ev->insn.flow));

@@ -80,8 +80,8 @@ typedef int (*hf_run_fn)(void *ctx, const struct hf_run *run);
 /* Hears of what calls are made of, as the cutter meets it. Ordinals: so many instructions were retired before. */
 struct hf_run_watch {
 	void *ctx;
-	/* An instruction that was taken and calls, returns, traps or returns from a trap, or may be the jump of a stub
-	 * (HF_FLOW_INDIRECT_JUMP), which the ordinal counts; and each TRAP, TRAP_RETURN, CYCLES, GAP, DOUBT and
+	/* An instruction that was taken and calls, returns, traps or returns from a trap, or may be the jump of a stub or of
+	 * a dynamic linker (HF_FLOW_INDIRECT_JUMP), which the ordinal counts; and each TRAP, TRAP_RETURN, CYCLES, GAP, DOUBT and
 	 * DISCONTINUITY. */
 	int (*flow)(void *ctx, const struct hf_event *ev, uint64_t ordinal);
 	/* The first instruction behind any of these, in a chunk, or in a context. */

@@ -40,6 +40,21 @@ static inline uint64_t hf_stub_places(const struct hf_ev_insn *insn)
 	}
 }
 
+/* Whether a dynamic linker jumps so to a function that it has found, from what the first entry of the table went to: br x16
+ * or x17; jr t1. Other functions may do so too, if they end with a call of another. */
+static inline bool hf_is_linker_jump(const struct hf_ev_insn *insn)
+{
+	return insn->isa == HF_ISA_A64 ? (insn->opcode & ~0x20u) == 0xd61f0200
+				       : insn->isa <= HF_ISA_RV64 &&
+						 (insn->opcode == 0x00030067 || insn->opcode == 0x8302);
+}
+
+/* The same from that function: not where its beginning or another function is. */
+static inline bool hf_is_found_jump(uint64_t from, const struct hf_ev_insn *insn)
+{
+	return hf_is_linker_jump(insn) && insn->pc - from >= 0x40 && insn->pc - from < 0x200;
+}
+
 /* Whether that instruction, a jump that was taken, ends a stub that begins at from. */
 static inline bool hf_is_stub_jump(uint64_t from, const struct hf_ev_insn *insn)
 {

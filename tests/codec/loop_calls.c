@@ -147,6 +147,15 @@ static void reach(struct model *m, const struct hf_ev_insn *insn)
 	uint32_t n;
 
 	disturb(m);
+	if (stub->kind == HF_CALL_FUNCTION && !hf_is_stub_jump(stub->function, insn) &&
+	    hf_is_found_jump(stub->function, insn)) {
+		frame->node = find(m, (struct hf_call_node){.kind = HF_CALL_FUNCTION,
+							    .function = insn->target,
+							    .context = stub->context,
+							    .parent = stub->parent});
+		frame->entered = m->ordinal;
+		return;
+	}
 	if (stub->kind != HF_CALL_FUNCTION || !hf_is_stub_jump(stub->function, insn))
 		return;
 	m->ordinal = entered == NEVER ? now_ordinal : entered;
@@ -312,7 +321,8 @@ static void after_insn(struct model *m, const struct hf_event *ev)
 	m->last = n;
 	if (!(ev->flags & HF_EVF_TAKEN))
 		return;
-	if (ev->insn.flow == HF_FLOW_INDIRECT_JUMP && hf_stub_places(&ev->insn))
+	if (ev->insn.flow == HF_FLOW_INDIRECT_JUMP &&
+	    (hf_stub_places(&ev->insn) || hf_is_linker_jump(&ev->insn)))
 		reach(m, &ev->insn);
 	else if (ev->insn.flow >= HF_FLOW_CALL && ev->insn.flow != HF_FLOW_INDIRECT_JUMP)
 		disturb(m);

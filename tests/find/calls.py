@@ -49,6 +49,12 @@ def is_stub(text, distance):
     return distance in STUBS.get(words, ())
 
 
+def is_found(text, distance):
+    """The same of what a dynamic linker jumps with to a function that it has found."""
+    words = re.split(" <| ->", " ".join(text.split()), maxsplit=1)[0]
+    return words in ("br x16", "br x17", "jr t1") and 0x40 <= distance < 0x200
+
+
 class Stack:
     __slots__ = ("top", "depth", "base", "roots", "calls", "traps", "classes")
 
@@ -136,7 +142,8 @@ class Calls:
         if target is None:
             return
         flow, size = flow_of(insn.name, text, self.arm), insn.size
-        if flow is None and s.top and s.top[1] == "function" and not s.beyond() and is_stub(text, insn.pc - s.top[2]):
+        if flow is None and s.top and s.top[1] == "function" and not s.beyond() and (
+                is_stub(text, insn.pc - s.top[2]) or is_found(text, insn.pc - s.top[2])):
             s.top = (s.top[0], "function", target, s.top[3])
         if flow in ("return", "swap"):
             self.go_back(target)

@@ -47,6 +47,17 @@ static void check_all(const struct hf_symbols *symbols, const uint8_t *data, siz
 	}
 }
 
+static void check_objects(const struct hf_symbols *symbols)
+{
+	const struct hf_object *object = NULL;
+	char place[HF_OBJECT_PLACE_MAX + 1];
+
+	while ((object = hf_symbols_next_object(symbols, object))) {
+		MUST(object->start <= object->end && strcmp(object->name, "a?file.so") == 0);
+		MUST(hf_object_put_place(object, object->start, place) == strlen(place));
+	}
+}
+
 static void check_join(const struct hf_symbols *symbols, struct hf_src *src, const uint8_t *data, size_t size)
 {
 	struct hf_symbols *joined, *more;
@@ -73,6 +84,8 @@ static void check_file(const uint8_t *data, size_t size)
 	if (hf_src_memory_new(data, size, &src))
 		return;
 	if (hf_symbols_new(src, 0, options, &symbols, &diag) == 0) {
+		MUST(hf_symbols_add_object(symbols, src, BIAS, "dir/a file.so") == 0);
+		check_objects(symbols);
 		check_all(symbols, data, size);
 		check_join(symbols, src, data, size);
 		hf_symbols_free(symbols);

@@ -167,6 +167,10 @@ for machine in riscv64 aarch64; do
 	profile stacks.folded | grep -q '@plt [0-9]*$' && fail "stacks.folded: $(profile stacks.folded | grep @plt)"
 	profile flame.svg | grep -q "work @plt" && fail "flame.svg has a frame for a stub"
 	[ "$(profile callgrind.out | grep -A1 'cfn=([0-9]*) work$' | grep -o 'calls=[0-9]*')" = "calls=$said" ] || fail "callgrind.out: $(profile callgrind.out | grep -A2 work)"
+	# Bound at its first call, by the dynamic linker.
+	"$machine-linux-gnu-gcc" -O1 -g -Wl,-z,lazy -Wl,-rpath,"$tmp" -o "$tmp/lazy" "$tmp/calls.c" "$tmp/libwork.so" &&
+		"$hartfs" record -q -o "$tmp/plt.$machine" "$tmp/lazy" >"$tmp/out" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
+	"$hartfs" top -q --index-dir "$tmp/ix.on" --limit=1000 "$tmp/plt.$machine"/lazy.*st* | awk '$NF == "work" {print $5}' | grep -qx "$said" || fail "$machine: calls that are bound lazily"
 	# A call that is the last instruction counts nowhere.
 	if [ "$machine" = riscv64 ]; then
 		end=$(ask "$machine" on --call caller --nth 3 --ordinals)

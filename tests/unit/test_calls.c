@@ -263,6 +263,41 @@ static void test_stub_chain(void)
 	fini(&h);
 }
 
+/* And from there to the function that it found, once all that it called has returned. */
+static void test_stub_lazy(void)
+{
+	static const uint64_t places[] = {0x20, 0x80, 0x200}; /* of the jump: only the second one is the linker's */
+
+	for (int i = 0; i < 3; i++) {
+		struct hart h;
+
+		init(&h, NULL);
+		insn(&h, 0x104, HF_FLOW_CALL, 0x820);
+		stub(&h, 0x820, STUB, 0x1000, 9);
+		insn(&h, 0x1000, HF_FLOW_CALL, 0x3000);
+		insn(&h, 0x3000, HF_FLOW_RETURN, 0x1004);
+		put(&h, (struct hf_event){.kind = HF_EVENT_INSN,
+					  .flags = HF_EVF_TAKEN,
+					  .insn = {.pc = 0x1000 + places[i],
+						   .target = 0x200,
+						   .opcode = 0x00030067,
+						   .size = 4,
+						   .isa = HF_ISA_RV64,
+						   .flow = HF_FLOW_INDIRECT_JUMP,
+						   .mode = HF_MODE_U}});
+		plain(&h, 0x200);
+		insn(&h, 0x204, HF_FLOW_RETURN, 0x108);
+		plain(&h, 0x108);
+		end(&h);
+		check_node(&h, 3, HF_CALL_FUNCTION, 1, 0x1000, 1, i == 1 ? 5 : 7);
+		if (i == 1)
+			check_node(&h, 5, HF_CALL_FUNCTION, 1, 0x200, 1, 2);
+		CHECK_EQ(h.calls->tree.count, i == 1 ? 6 : 5);
+		CHECK_EQ(h.calls->facts.unmatched, 0);
+		fini(&h);
+	}
+}
+
 /* What only looks like one: the same jump elsewhere, in a root, behind a trap's handler; and a jump of another kind. */
 static void test_no_stub(void)
 {
@@ -575,6 +610,7 @@ int main(void)
 	test_call_at_end();
 	test_stub();
 	test_stub_chain();
+	test_stub_lazy();
 	test_no_stub();
 	test_stub_interrupted();
 	test_stub_refused();
