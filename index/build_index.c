@@ -160,7 +160,6 @@ static bool is_misfit(int code)
 	case HF_ERR_NTRACE_FLOW:
 	case HF_ERR_NTRACE_WHERE:
 	case HF_ERR_NTRACE_ODD:
-	case HF_ERR_NTRACE_UNSURE:
 	case HF_ERR_ETE_NO_ADDRESS:
 	case HF_ERR_ETE_WALK:
 	case HF_ERR_ETE_NOT_TAKEN:
