@@ -259,6 +259,7 @@ enum hartfs_event_flags {
 	HARTFS_EVENT_JUMP = 1024,     /* the flow goes on elsewhere after it, and the trace does not say why */
 	HARTFS_EVENT_LOST = 2048,     /* trace was lost after it */
 	HARTFS_EVENT_DOUBT = 4096,    /* what follows it, up to where the trace synchronises, may be wrong */
+	HARTFS_EVENT_DOUBTED = 8192,  /* it may be wrong itself: the trace contradicts it further on */
 };
 
 /*

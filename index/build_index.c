@@ -160,6 +160,7 @@ static bool is_misfit(int code)
 	case HF_ERR_NTRACE_FLOW:
 	case HF_ERR_NTRACE_WHERE:
 	case HF_ERR_NTRACE_ODD:
+	case HF_ERR_ETE_ELSEWHERE:
 	case HF_ERR_ETE_NO_ADDRESS:
 	case HF_ERR_ETE_WALK:
 	case HF_ERR_ETE_NOT_TAKEN:
@@ -167,7 +168,7 @@ static bool is_misfit(int code)
 	case HF_ERR_ETE_Q:
 		return true;
 	default:
-		return false;
+		return is_no_code(code);
 	}
 }
 
@@ -186,6 +187,7 @@ static int find_cause(struct hf_pass *pass)
 
 	if (err)
 		return err < 0 ? err : 0;
+	trial.code = problem.diag.code;
 	trial.hart = problem.hart;
 	trial.offset = problem.diag.space == HF_SPACE_STREAM ? problem.diag.offset : HF_NOWHERE;
 	err = hf_input_fork(&again, &pass->in, NULL, NULL, pass->diag);
@@ -194,7 +196,7 @@ static int find_cause(struct hf_pass *pass)
 		err = hf_trial_run(&trial, &result);
 	hf_input_close(&again);
 	cause.diag.detail = result.found;
-	if (!result.found && is_no_code(problem.diag.code))
+	if (result.elsewhere && is_no_code(problem.diag.code))
 		cause.diag = (struct hf_diag){
 			.code = HF_ERR_SETUP_PROGRAM, .offset = HF_NOWHERE, .detail = problem.diag.detail};
 	else if (result.astray && is_misfit(problem.diag.code))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The published decode index: opening it, and looking things up in it. */
+#include "index/doubts.h"
 #include "index/image.h"
 #include "index/published.h"
 
@@ -16,6 +17,7 @@ struct hf_index {
 	struct hf_index_hart *harts; /* by id */
 	size_t problem_count;	     /* stored */
 	struct hf_index_problem *problems;
+	struct hf_doubts doubts;
 };
 
 /* ---- opening: all but chunks and points is in memory, and is checked ---- */
@@ -73,8 +75,14 @@ static int load_problems(struct hf_index *x)
 	int err = hf_store_list(x->file.store, &hf_table_problem, false, max, &x->problems,
 			      &x->problem_count);
 
-	for (size_t i = 0; i < x->problem_count; i++)
-		x->problems[i].has_ordinal = x->problems[i].ordinal != HF_NOWHERE;
+	for (size_t i = 0; i < x->problem_count && !err; i++) {
+		struct hf_index_problem *problem = &x->problems[i];
+
+		problem->has_ordinal = problem->ordinal != HF_NOWHERE;
+		if (problem->has_ordinal)
+			err = hf_doubts_add(&x->doubts, problem->hart, problem->ordinal, problem->back);
+	}
+	hf_doubts_end(&x->doubts);
 	return err;
 }
 
@@ -137,6 +145,7 @@ void hf_index_close(struct hf_index *index)
 	hf_published_close(&index->file);
 	free(index->harts);
 	free(index->problems);
+	hf_doubts_free(&index->doubts);
 	free(index);
 }
 
@@ -208,9 +217,15 @@ int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_
 	return 0;
 }
 
+uint64_t hf_index_doubt(const struct hf_index *index, uint32_t hart, uint64_t ordinal)
+{
+	return hf_doubts_find(&index->doubts, hart, ordinal);
+}
+
 uint64_t hf_index_memory(struct hf_index *index)
 {
 	return sizeof *index + index->problem_count * sizeof *index->problems +
+	       index->doubts.count * sizeof *index->doubts.doubt +
 	       index->hart_count * sizeof *index->harts + hf_published_memory(&index->file);
 }
 

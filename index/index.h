@@ -160,6 +160,9 @@ size_t hf_index_problem_count(const struct hf_index *index);
  * beyond HF_INDEX_PROBLEM_MAX, which are only counted. */
 int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_problem *ret_problem);
 #define HF_INDEX_PROBLEM_MAX 4096
+/* Behind which retired instruction the gap or doubt stands whose back reaches that one, so that it may be wrong; HF_NOWHERE:
+ * there is none among the problems that are stored. */
+uint64_t hf_index_doubt(const struct hf_index *index, uint32_t hart, uint64_t ordinal);
 
 int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struct hf_chunk *ret_chunk);
 /* The chunk that holds the retired instruction ordinal. */

@@ -13,7 +13,7 @@
 #include "index/summary/run.h"
 
 /* Changes with what pages and lists hold. */
-#define HF_SUMMARY_VERSION 5
+#define HF_SUMMARY_VERSION 6
 
 struct hf_summary;
 

@@ -118,7 +118,7 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 	int status = HF_EXIT_FAILURE;
 
 	if (err && target->view) {
-		hf_paths_explain(command, shown, err, NULL);
+		hf_paths_explain_capture(command, shown, hf_library_fs(archive), target->path, err, NULL);
 		return HF_EXIT_FAILURE;
 	}
 	if (!target->view)
@@ -172,7 +172,7 @@ static int write_infos(struct hartfs_archive *archive, const struct hf_settings 
 	if (error)
 		hf_paths_complain("info", shown, &diag);
 	else if (!found.count && !found.cut)
-		hf_say(stderr, "hartfs info: %s: there is no capture in it", shown);
+		hf_paths_no_capture("info", shown);
 	for (size_t i = 0; i < found.count; i++) {
 		char *path = NULL;
 
@@ -190,7 +190,9 @@ static int write_infos(struct hartfs_archive *archive, const struct hf_settings 
 	free(found.view_dir);
 	if (!good)
 		return HF_EXIT_FAILURE;
-	return error || found.cut || good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
+	if (error || found.cut || good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL))
+		return HF_EXIT_SOME;
+	return HF_EXIT_OK;
 }
 
 /* Ends as every other tool would, but only when all threads are gone: they must not be shot while they index. */

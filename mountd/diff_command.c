@@ -297,6 +297,11 @@ static int compare_harts(struct command *c, uint32_t a, uint32_t b)
 		return fail(c, which, err, why);
 	if (c->explain)
 		explain(c, &diff, &told);
+	if (told.stopped)
+		hf_say(stderr,
+		       "hartfs diff: %s: hart %u: stopped behind %llu differences; --at %llu:%llu goes on from there",
+		       c->side[0].shown, (unsigned)a, (unsigned long long)told.parts, (unsigned long long)told.at[0],
+		       (unsigned long long)told.at[1]);
 	return c->print.error ? FAILED : 0;
 }
 

@@ -121,6 +121,8 @@ static void put_json(struct hf_diff_print *print, const struct hf_diff_part *par
 		put_all(&lines, i, part->ordinal[i], part->count[i]);
 		printf("]}");
 	}
+	if (part->no_code)
+		printf(",\"common\":false");
 	printf(",\"same\":%llu,\"last\":%s}\n", (unsigned long long)part->same, part->last ? "true" : "false");
 }
 
@@ -133,7 +135,9 @@ static void put_head(struct hf_diff_print *print, const struct hf_diff_part *par
 	       (unsigned long long)part->ordinal[1], (unsigned long long)part->count[1]);
 	if (part->kind == HF_DIFF_ACCESS)
 		printf(" accesses differ");
-	if (part->kind == HF_DIFF_APART)
+	if (part->no_code)
+		printf(" no code in common");
+	else if (part->kind == HF_DIFF_APART)
 		printf(" no realignment found within %llu instructions", (unsigned long long)HF_DIFF_AHEAD);
 	putchar('\n');
 }

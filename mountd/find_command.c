@@ -154,6 +154,8 @@ static void put_json(const struct hf_find_hit *hit)
 	}
 	if (p)
 		putchar(']');
+	if (hit->doubt != HF_NOWHERE)
+		printf(",\"doubt\":%llu", (unsigned long long)hit->doubt);
 	if (hit->stack) {
 		fputs(",\"stack\":", stdout);
 		fwrite(hit->stack, 1, hit->stack_size, stdout);
@@ -179,6 +181,9 @@ static bool put_hit(void *ctx, const struct hf_find_hit *hit)
 		if (c->many && new_hart)
 			printf("# hart %u\n", hit->hart);
 		fwrite(hit->lines, 1, hit->size, stdout);
+		if (hit->doubt != HF_NOWHERE)
+			printf("# instruction %llu may be wrong: the trace contradicts itself behind instruction %llu\n",
+			       (unsigned long long)hit->ordinal, (unsigned long long)hit->doubt);
 		if (hit->stack)
 			fwrite(hit->stack, 1, hit->stack_size, stdout);
 	}

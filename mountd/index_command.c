@@ -9,6 +9,7 @@
 #include "mountd/paths.h"
 
 #include <assert.h>
+#include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -164,12 +165,25 @@ static struct operand open_operand(struct work *work, const char *path)
 	return operand;
 }
 
+static int is_file(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	return type == FTW_F && path[where->base] != '.';
+}
+
+/* Whether a directory has a file somewhere: an empty one is an archive without captures, and nothing is amiss. */
+static bool has_files(const char *directory)
+{
+	return nftw(directory, is_file, 8, FTW_PHYS) == 1;
+}
+
 /* False after saying why. */
 static bool add_operand(struct work *work, const struct operand *operand)
 {
 	struct finder finder = {.work = work, .archive = operand->archive};
 	struct hartfs_diag diag = {0};
 	const struct archive *archive;
+	const size_t before = work->item_count;
 
 	if (operand->archive == SIZE_MAX)
 		return false;
@@ -185,7 +199,12 @@ static bool add_operand(struct work *work, const struct operand *operand)
 		hf_say(stderr, "hartfs: %s: out of memory", archive->opened.directory);
 	else if (diag.error)
 		hf_paths_complain(work->verify ? "verify" : "index", archive->opened.directory, &diag);
-	return !finder.out_of_memory && !diag.error;
+	if (finder.out_of_memory || diag.error)
+		return false;
+	if (work->item_count > before || interrupted || work->settings->shards || !has_files(archive->opened.directory))
+		return true;
+	hf_paths_no_capture(work->verify ? "verify" : "index", archive->opened.directory);
+	return false;
 }
 
 static bool confine(const struct work *work)

@@ -2,6 +2,7 @@
 /* hartfs ls: the captures below a directory, or the files that a mount shows of a capture, in columns for people. */
 #include "fs/base/human.h"
 #include "fs/library.h"
+#include "fs/locate.h"
 #include "mountd/bar.h"
 #include "mountd/colour.h"
 #include "mountd/commands.h"
@@ -107,7 +108,7 @@ static int list_archive(struct ls *ls)
 		return HF_EXIT_FAILURE;
 	}
 	if (!ls->rows)
-		hf_say(stderr, "hartfs ls: %s: there is no capture in it", ls->listed->shown);
+		hf_paths_no_capture("ls", ls->listed->shown);
 	if (!ls->rows || ls->failed == ls->rows)
 		return HF_EXIT_FAILURE;
 	return ls->failed || hf_fs_unreached(hf_library_fs(ls->archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
@@ -178,8 +179,8 @@ static int list_path(const struct hf_settings *settings, struct listed *listed)
 		err = hf_fs_capture_of(hf_library_fs(ls.archive), listed->target.path, capture, view_dir);
 	if (*listed->target.path && !err) {
 		status = list_files(&ls, capture);
-	} else if (*listed->target.path && err != HF_ERR_UNKNOWN_FORMAT) {
-		hf_paths_explain("ls", listed->shown, err, NULL);
+	} else if (*listed->target.path && (err != HF_ERR_UNKNOWN_FORMAT || !hf_locate_is_directory(listed->shown))) {
+		hf_paths_explain_capture("ls", listed->shown, hf_library_fs(ls.archive), listed->target.path, err, NULL);
 		status = HF_EXIT_FAILURE;
 	} else {
 		status = list_archive(&ls);

@@ -276,6 +276,13 @@ void hf_paths_explain_capture(const char *command, const char *shown, struct hf_
 	hf_paths_complain(command, shown, &all);
 }
 
+void hf_paths_no_capture(const char *command, const char *shown)
+{
+	hf_say(stderr,
+	       "hartfs %s: %s: there is no capture in it; a dump of packets needs a description beside it (hartfs help capture)",
+	       command, shown);
+}
+
 void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag)
 {
 	hf_paths_explain_capture(command, path, NULL, NULL, err, diag);

@@ -58,6 +58,8 @@ void hf_paths_warn(const char *command, const char *shown, struct hf_fs *fs, con
 /* What hf_paths_complain says of an error with the capture at path of fs (NULL: with no capture). */
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
 			      const struct hf_diag *diag);
+/* There is no capture in it, and what may be missing. */
+void hf_paths_no_capture(const char *command, const char *shown);
 /* What went wrong with something else, or with a capture of which no more is known. */
 void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag);
 

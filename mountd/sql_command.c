@@ -125,21 +125,24 @@ static char *make_query(const struct hf_settings *settings)
 	return query && asprintf(&text, "%s%s", *query == '-' ? "\n" : "", query) >= 0 ? text : NULL;
 }
 
-/* What the shell writes, without what a terminal would act on: names come from the archive. Lines may end as those of CSV. */
+/* What the shell writes, with '?' for what a terminal would act on, since names come from the archive; but lines end as they
+ * do, in CSV with two characters. */
 static void show(int from)
 {
-	char bytes[4096];
+	bool returned = false; /* the last one was '\r', of which the next decides */
+	unsigned char bytes[4096];
 	ssize_t n;
 
 	while ((n = read(from, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)) {
 		for (ssize_t i = 0; i < n; i++) {
-			const unsigned char c = (unsigned char)bytes[i];
+			const unsigned char c = bytes[i];
 
-			if ((c < 0x20 && c != '\n' && c != '\t' && !(c == '\r' && i + 1 < n && bytes[i + 1] == '\n')) || c == 0x7f)
-				bytes[i] = '?';
+			if (returned)
+				putchar(c == '\n' ? '\r' : '?');
+			returned = c == '\r';
+			if (!returned)
+				putchar((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f ? '?' : c);
 		}
-		if (n > 0)
-			fwrite(bytes, 1, (size_t)n, stdout);
 		fflush(stdout);
 	}
 }

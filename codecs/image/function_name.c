@@ -5,5 +5,6 @@ size_t hf_function_name(char *to, const char *name, struct hf_demangler *demangl
 {
 	const bool demangled = demangler && hf_demangle(demangler, name);
 
-	return hf_name_copy(to, demangled ? demangler->text : name, HF_SYMBOL_NAME_MAX, demangled);
+	/* Who reads names as the programmer wrote them has to tell blanks and '<' from the field's own anyway. */
+	return hf_name_copy(to, demangled ? demangler->text : name, HF_SYMBOL_NAME_MAX, demangler);
 }

@@ -8,8 +8,7 @@
 
 /*
  * A name of the linker in to[HF_SYMBOL_NAME_MAX + 1]: as the file has it, or what the demangler, which may be NULL, makes
- * of it. Returns its length. Every character is printable, and, but in a name that was demangled, none is a blank, '<' or
- * '>'.
+ * of it. Returns its length. Every character is printable, and without a demangler none is a blank, '<' or '>'.
  */
 size_t hf_function_name(char *to, const char *name, struct hf_demangler *demangler);
 

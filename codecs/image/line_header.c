@@ -3,23 +3,55 @@
 
 #include "codecs/image/grow.h"
 
-enum { CONTENT_PATH = 1, FORMATS_MAX = 16 };
+#include <stdio.h>
+#include <string.h>
 
-int hf_line_header_add_file(struct hf_line_header *header, const char *path)
+enum { CONTENT_PATH = 1, CONTENT_DIRECTORY = 2, FORMATS_MAX = 16 };
+
+static int add_dir(struct hf_line_header *header, const char *path)
+{
+	const int err =
+		hf_grow(&header->dir, header->dir_count, &header->dir_cap, HF_LINE_FILES_MAX, sizeof *header->dir);
+
+	if (!err)
+		header->dir[header->dir_count++] = path;
+	return err;
+}
+
+int hf_line_header_add_file(struct hf_line_header *header, const char *path, uint64_t dir)
 {
 	const int err = hf_grow(&header->file, header->file_count, &header->file_cap, HF_LINE_FILES_MAX,
 				sizeof *header->file);
 
 	if (!err)
-		header->file[header->file_count++] = (struct hf_line_file){path, 0};
+		header->file[header->file_count++] = (struct hf_line_file){.path = path, .dir = (uint32_t)dir};
 	return err;
 }
 
-int hf_line_file_name(struct hf_line_file *file, struct hf_names *names)
+/* "DIRECTORY/", printable, of a file; nothing if it is not known or too long. Returns the length. */
+static size_t put_dir(const struct hf_line_header *header, const struct hf_line_file *file,
+		      char to[HF_LINES_PATH_MAX + 1])
 {
-	char name[HF_LINES_NAME_MAX + 1];
+	const char *own = strrchr(file->path, '/'), *dir = file->dir < header->dir_count ? header->dir[file->dir] : "";
+	const char *first = header->dir_count ? header->dir[0] : "";
+	char text[HF_LINES_PATH_MAX + 1];
+	int n;
 
-	return hf_names_add(names, name, hf_name_file(name, file->path), &file->name);
+	dir = *file->path == '/' ? "" : dir;
+	first = *file->path == '/' || *dir == '/' || dir == first ? "" : first;
+	n = snprintf(text, sizeof text, "%s%s%s%s%.*s", first, *first ? "/" : "", dir, *dir ? "/" : "",
+		     own ? (int)(own - file->path) + 1 : 0, file->path);
+	return n < 0 || (size_t)n >= sizeof text ? 0 : hf_name_copy(to, text, HF_LINES_PATH_MAX, true);
+}
+
+int hf_line_file_name(const struct hf_line_header *header, struct hf_line_file *file, struct hf_names *names)
+{
+	char path[HF_LINES_PATH_MAX + HF_LINES_NAME_MAX + 1];
+	const size_t dir = put_dir(header, file, path), size = hf_name_file(path + dir, file->path);
+	const int err = hf_names_add(names, path, dir + size, &file->name);
+
+	file->name += (uint32_t)dir;
+	return err;
 }
 
 /* Compilers put names of files into .debug_line_str: .debug_str is not read for them. */
@@ -47,6 +79,7 @@ static int get_entries(struct hf_line_header *header, struct hf_dwarf_cursor *c,
 	for (uint64_t k = 0; formats && k < count && k < HF_LINE_FILES_MAX && !c->bad && !err; k++) {
 		const uint8_t *start = c->p;
 		const char *path = "";
+		uint64_t dir = 0;
 
 		for (unsigned i = 0; i < formats; i++) {
 			struct hf_dwarf_value value;
@@ -54,28 +87,32 @@ static int get_entries(struct hf_line_header *header, struct hf_dwarf_cursor *c,
 			if (!hf_dwarf_form_read(c, &header->sizes, format[i][1], &value))
 				return HF_ERR_CORRUPT;
 			path = format[i][0] == CONTENT_PATH ? path_of(header, &value) : path;
+			dir = format[i][0] == CONTENT_DIRECTORY && value.class == HF_DWARF_NUMBER ? value.number : dir;
 		}
 		/* Entries that have no bytes would come for ever. */
 		if (c->p == start)
 			return HF_ERR_CORRUPT;
-		err = files ? hf_line_header_add_file(header, path) : 0;
+		err = files ? hf_line_header_add_file(header, path, dir) : add_dir(header, path);
 	}
 	return err;
 }
 
 static int get_old_entries(struct hf_line_header *header, struct hf_dwarf_cursor *c)
 {
-	int err = 0;
+	const char *path;
+	int err = add_dir(header, "");
 
-	while (!c->bad && *hf_dwarf_get_string(c))
-		;
+	while (!c->bad && !err && *(path = hf_dwarf_get_string(c)))
+		err = add_dir(header, path);
 	while (!c->bad && !err) {
-		const char *path = hf_dwarf_get_string(c);
+		uint64_t dir;
 
+		path = hf_dwarf_get_string(c);
 		if (!*path)
 			break;
-		err = hf_line_header_add_file(header, path);
-		for (unsigned i = 0; i < 3; i++)
+		dir = hf_dwarf_get_uleb(c);
+		err = hf_line_header_add_file(header, path, dir);
+		for (unsigned i = 0; i < 2; i++)
 			hf_dwarf_get_uleb(c);
 	}
 	return err;
@@ -104,7 +141,7 @@ int hf_line_header_read(struct hf_line_header *header, struct hf_dwarf_cursor *c
 	uint64_t length;
 	int err;
 
-	header->file_count = 0;
+	header->file_count = header->dir_count = 0;
 	if (version < 2 || version > 5)
 		return HF_ERR_UNSUPPORTED;
 	header->sizes = (struct hf_dwarf_sizes){(uint8_t)version, (uint8_t)word, 8};
@@ -129,4 +166,7 @@ void hf_line_header_free(struct hf_line_header *header)
 	free(header->file);
 	header->file = NULL;
 	header->file_count = header->file_cap = 0;
+	free(header->dir);
+	header->dir = NULL;
+	header->dir_count = header->dir_cap = 0;
 }

@@ -11,6 +11,7 @@
 /* Most files of a table are never asked for. */
 struct hf_line_file {
 	const char *path;
+	uint32_t dir;  /* number of its directory */
 	uint32_t name; /* offset among the names; 0: it has none yet */
 };
 
@@ -18,6 +19,8 @@ struct hf_line_header {
 	struct hf_dwarf_bytes strings; /* .debug_line_str, borrowed */
 	struct hf_line_file *file;
 	size_t file_count, file_cap;
+	const char **dir; /* the first is the compiler's, "" if the table does not say; others may be relative to it */
+	size_t dir_count, dir_cap;
 	uint32_t first_file; /* its number */
 	struct hf_dwarf_sizes sizes;
 	unsigned min_length, line_range, opcode_base;
@@ -34,10 +37,11 @@ int hf_line_header_read(struct hf_line_header *header, struct hf_dwarf_cursor *c
 void hf_line_header_free(struct hf_line_header *header);
 
 /* One more file, as the program of a table may define it. */
-int hf_line_header_add_file(struct hf_line_header *header, const char *path);
+int hf_line_header_add_file(struct hf_line_header *header, const char *path, uint64_t dir);
 
-/* Gives a file a name. HF_ERR_ELF_LIMIT, HF_ERR_NOMEM. */
-int hf_line_file_name(struct hf_line_file *file, struct hf_names *names);
+/* Gives a file a name, which in the names stands behind its directories, as far as the table tells them: its path
+ * begins behind the zero byte before it. HF_ERR_ELF_LIMIT, HF_ERR_NOMEM. */
+int hf_line_file_name(const struct hf_line_header *header, struct hf_line_file *file, struct hf_names *names);
 
 /* The name of a file by its number, as it is shown: where it is among names, in which 0 is the empty one; 0 if the table
  * has none of that number. As hf_line_file_name. */
@@ -53,7 +57,7 @@ static inline int hf_line_header_name(struct hf_line_header *header, uint64_t nu
 		return 0;
 	file = &header->file[number];
 	if (!file->name)
-		err = hf_line_file_name(file, names);
+		err = hf_line_file_name(header, file, names);
 	*ret_name = file->name;
 	return err;
 }

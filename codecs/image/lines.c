@@ -140,7 +140,9 @@ static int run_extended(struct reader *r, struct hf_dwarf_cursor *c, struct stat
 	} else if (code == SET_ADDRESS) {
 		state->address = hf_dwarf_get(&own, size >= 9 ? 8 : size ? (unsigned)size - 1 : 0);
 	} else if (code == DEFINE_FILE && r->header.sizes.version < 5) {
-		err = hf_line_header_add_file(&r->header, hf_dwarf_get_string(&own));
+		const char *path = hf_dwarf_get_string(&own);
+
+		err = hf_line_header_add_file(&r->header, path, hf_dwarf_get_uleb(&own));
 	}
 	return err;
 }
@@ -383,4 +385,9 @@ void hf_lines_at(const struct hf_lines *lines, uint64_t pc, struct hf_line *ret_
 	ret_line->file = lines->names.at + row->file;
 	ret_line->file_size = (uint32_t)strlen(ret_line->file);
 	ret_line->line = row->line;
+	/* Before its name are its directories, up to a zero byte. */
+	ret_line->path = ret_line->file;
+	while (ret_line->path > lines->names.at && ret_line->path[-1])
+		ret_line->path--;
+	ret_line->path_size = (uint32_t)(ret_line->file - ret_line->path) + ret_line->file_size;
 }

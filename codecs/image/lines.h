@@ -18,7 +18,8 @@
 struct hf_line {
 	uint64_t start, end;
 	const char *file;
-	uint32_t file_size;
+	uint32_t file_size, path_size;
+	const char *path; /* the same with its directories, as far as they are known; printable */
 	uint32_t line; /* from 1; 0: the code there has none */
 };
 

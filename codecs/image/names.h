@@ -10,6 +10,7 @@
 /* Longer names are cut, and end with "...". */
 #define HF_SYMBOL_NAME_MAX 200 /* of functions */
 #define HF_LINES_NAME_MAX 100  /* of source files */
+#define HF_LINES_PATH_MAX 1024 /* of their directories; longer ones are not kept */
 
 /* Bytes of all names of a store. */
 #define HF_NAMES_MAX ((size_t)64 << 20)

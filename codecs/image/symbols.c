@@ -112,8 +112,8 @@ static int add_candidate(void *ctx, const struct hf_elf_symbol *symbol)
 	/* without a size it reaches to the next symbol, at most to the end of its section */
 	c.end = c.start + (symbol->size ? symbol->size : symbol->end - symbol->address);
 	c.rank = rank_of(symbol);
-	/* mapping symbols ($x, $d, $a, $t) and assembler labels are no names of places */
-	if (!symbol->end || *symbol->name == '$' || *symbol->name == '.' || c.end <= c.start)
+	/* an assembler's own labels are no names of places */
+	if (!symbol->end || (!symbol->function && strncmp(symbol->name, ".L", 2) == 0) || c.end <= c.start)
 		return 0;
 	return put_candidate(heap, &c, symbol->name, size, "");
 }

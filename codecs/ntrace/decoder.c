@@ -58,11 +58,17 @@ static void count_unsynced(struct hf_ntrace_state *s, const struct hf_ntrace_mes
 		s->unsynced += is_flow(msg);
 }
 
-/* At the end: reports that the hart never synchronised, as it has nothing else to show. */
+#define DATA_ACQUISITION 7
+
+/* At the end: reports that the hart never synchronised, or sent nothing about the flow, as it has nothing else to show. */
 static void tell_unsynced(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 
+	if (!s->unsynced && s->reserved)
+		hf_ntrace_push_loss(d, HF_EVENT_GAP,
+				    s->acquired == s->reserved ? HF_ERR_NTRACE_ACQUIRED : HF_ERR_NTRACE_RESERVED,
+				    hf_ntrace_input_at(&d->input), 0, s->reserved);
 	if (!s->unsynced || s->unsynced == HF_NTRACE_SYNCED)
 		return;
 	if (!s->lost_code)
@@ -121,6 +127,8 @@ static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 		/* It may be a damaged message about the flow. */
 		if (ours && s->known)
 			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, code, at, length, detail);
+		s->reserved += ours;
+		s->acquired += ours && msg->tcode == DATA_ACQUISITION;
 		pass(d, length);
 		return;
 	}
@@ -154,7 +162,8 @@ static void begin_part(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 
 	*s = (struct hf_ntrace_state){
-		.place = s->place, .hinted = s->hinted, .unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .acquired = s->acquired,
+		.unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	hf_return_stack_clear(&d->calls);
 	if (d->params.wrapped)
 		s->skip = 1;
@@ -448,6 +457,8 @@ static const struct hf_field_row fields[] = {
 	FIELD(lost_at, INT64_MAX),
 	FIELD(lost_bytes, UINT64_MAX),
 	FIELD(lost_detail, UINT64_MAX),
+	FIELD(reserved, UINT64_MAX),
+	FIELD(acquired, UINT64_MAX),
 	FIELD(unsynced, UINT64_MAX),
 };
 

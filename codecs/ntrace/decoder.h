@@ -70,6 +70,7 @@ struct hf_ntrace_state {
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
 	uint32_t lost_back;   /* hf_event.back */
+	uint64_t reserved, acquired; /* messages with a reserved TCODE, and with that of Data Acquisition among them */
 	uint64_t unsynced;    /* messages about the flow before the first synchronising one; or HF_NTRACE_SYNCED */
 };
 

@@ -29,6 +29,7 @@
 struct score {
 	bool valid;
 	uint64_t insns, accesses, problems, events, hash;
+	uint64_t alike;           /* problems that are like the first */
 	uint64_t reached, agreed; /* as struct hf_agreed has them */
 	bool proved; /* a synchronisation agrees that lies behind the first problem of what is written */
 };
@@ -103,7 +104,10 @@ static bool take(struct search *s, struct score *score, const struct hf_event *e
 	score->events++;
 	score->insns += ev->kind == HF_EVENT_INSN;
 	score->accesses += ev->kind == HF_EVENT_MEM || ev->kind == HF_EVENT_REG;
-	return !is_problem(s, ev) || take_problem(s, score, ev->loss.offset, ev->loss.bytes, first);
+	if (!is_problem(s, ev))
+		return true;
+	score->alike += (int)ev->code == -s->trial->code;
+	return take_problem(s, score, ev->loss.offset, ev->loss.bytes, first);
 }
 
 static void add_ids(const struct hf_dec *dec, uint32_t *ids, size_t *count)
@@ -385,8 +389,10 @@ static int search(struct search *s, struct hf_trial_result *ret)
 		err = try_key(s, &keys[i], i);
 	for (size_t i = 0; i < s->found_count; i++)
 		ret->found |= (uint64_t)s->found[i] << 16 * i;
+	ret->elsewhere = !ret->found && (!s->written.insns || (s->written.alike > 2 &&
+							      STRAYS_MIN * s->written.alike > s->written.agreed));
 	ret->astray = !ret->found && s->written.insns && s->written.problems >= STRAYS_MIN &&
-		      STRAYS_MIN * s->written.agreed < s->written.problems;
+		      2 * s->written.agreed < s->written.problems;
 	return err;
 }
 

@@ -15,12 +15,14 @@ struct hf_trial {
 	const struct hf_codec *codec;
 	const struct hf_setup *setup;
 	struct hf_src *src;  /* the stream; its stop ends the trials */
-	uint32_t hart;       /* of the first problem */
+	int code;            /* of the first problem */
+	uint32_t hart;       /* its hart, */
 	uint64_t offset;     /*   and where it is in the stream; HF_NOWHERE: its beginning */
 };
 
 struct hf_trial_result {
 	uint64_t found; /* stands for the values that fit, for hf_trial_text; 0: none does */
+	bool elsewhere; /* none does, and the first problem comes again and again, or nothing is decoded at all */
 	bool astray;    /* none does, and the walk hardly ever comes to the address at which the trace synchronises */
 };
 

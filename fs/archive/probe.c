@@ -42,8 +42,8 @@ static int unpack_head(const struct hf_box *box, const uint8_t *bytes, size_t n,
 	return err == HF_ERR_NOMEM && !*ret_n ? err : 0;
 }
 
-/* The head of the stream in the container, with as little reading as will do. */
-static int stream_head(int fd, const struct hf_box *box, uint8_t *head, size_t *ret_n)
+/* The head of the stream in the container, head[size] at the most, with as little reading as will do. */
+static int stream_head(int fd, const struct hf_box *box, uint8_t *head, size_t size, size_t *ret_n)
 {
 	int err = 0;
 
@@ -56,7 +56,7 @@ static int stream_head(int fd, const struct hf_box *box, uint8_t *head, size_t *
 			return HF_ERR_NOMEM;
 		err = hf_archive_pread(fd, bytes, amounts[i], 0, &n);
 		if (!err)
-			err = unpack_head(box, bytes, n, head, HF_PROBE_SIZE, ret_n);
+			err = unpack_head(box, bytes, n, head, size, ret_n);
 		free(bytes);
 		if (n < amounts[i])
 			break;
@@ -118,7 +118,7 @@ int hf_probe_file(const struct hf_archive *archive, const char *path, const stru
 	err = hf_archive_pread(fd, head, sizeof head, 0, &n);
 	*ret_box = hf_box_probe(head, n, (uint64_t)st.st_size);
 	if (*ret_box && !err)
-		err = stream_head(fd, *ret_box, head, &n);
+		err = stream_head(fd, *ret_box, head, sizeof head, &n);
 	*ret_codec = n ? hf_codec_probe(head, n) : NULL;
 	if (!err && *ret_codec && (*ret_codec)->confirm && *ret_box) {
 		err = confirm_packed(fd, *ret_box, *ret_codec, &ours);
@@ -133,5 +133,22 @@ int hf_probe_file(const struct hf_archive *archive, const char *path, const stru
 		*ret_codec = hf_name_claim(base_of(path));
 	if (fd >= 0)
 		close(fd);
+	return err;
+}
+
+int hf_probe_head(const struct hf_archive *archive, const char *path, uint8_t *head, size_t size, size_t *ret_n)
+{
+	const struct hf_box *box;
+	struct stat st;
+	int fd, err = hf_archive_open_file(archive, path, &fd, &st);
+
+	*ret_n = 0;
+	if (err)
+		return err;
+	err = hf_archive_pread(fd, head, size, 0, ret_n);
+	box = err ? NULL : hf_box_probe(head, *ret_n < HF_PROBE_SIZE ? *ret_n : HF_PROBE_SIZE, (uint64_t)st.st_size);
+	if (box)
+		err = stream_head(fd, box, head, size, ret_n);
+	close(fd);
 	return err;
 }

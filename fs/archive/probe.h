@@ -17,4 +17,7 @@
 int hf_probe_file(const struct hf_archive *archive, const char *path, const struct hf_box **ret_box,
 		  const struct hf_codec **ret_codec, struct hf_stamp *ret_stamp);
 
+/* The first bytes of the file, or of what is in its container: head[size] at the most. Errors as above. */
+int hf_probe_head(const struct hf_archive *archive, const char *path, uint8_t *head, size_t size, size_t *ret_n);
+
 #endif

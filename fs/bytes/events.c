@@ -152,6 +152,8 @@ static void begin(struct hf_event_place *place, struct hartfs_event *ev)
 				    .mode = hf_mode_name(from->insn.mode)};
 	if (ev->flags & HARTFS_EVENT_TAKEN)
 		ev->target = from->insn.target;
+	if (hf_index_doubt(place->cursor.index, place->cursor.hart, place->next) != HF_NOWHERE)
+		ev->flags |= HARTFS_EVENT_DOUBTED;
 	if (place->symbols)
 		name_place(place, ev);
 }

@@ -2,6 +2,8 @@
 /* All captures of an archive: opening and closing what they share, and what is told of all of them. */
 #include "fs/capture/captures.h"
 #include "codecs/isa/disasm.h"
+#include "fs/archive/probe.h"
+#include "fs/base/simulator_log.h"
 #include "fs/capture/info.h"
 #include "fs/capture/spooler.h"
 #include "index/spool.h"
@@ -186,12 +188,30 @@ bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size,
 	return hf_index_dir_text(&all->index_dir, text, size);
 }
 
+/* "Spike commit log", of a file that is no capture; NULL: nobody knows what it is. */
+static const char *log_name(const struct hf_captures *all, const char *path)
+{
+	char *head = malloc(HF_SIMULATOR_LOG_HEAD + 1);
+	const char *name = NULL;
+	size_t n;
+
+	if (head && !hf_probe_head(all->archive, path, (uint8_t *)head, HF_SIMULATOR_LOG_HEAD, &n)) {
+		head[n] = '\0';
+		name = hf_simulator_log_name(head);
+	}
+	free(head);
+	return name;
+}
+
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size)
 {
 	struct hf_capture *capture = hf_capture_known(all, path);
+	const char *log = capture ? NULL : log_name(all, path);
 	struct hf_diag diag;
 
-	return capture && hf_capture_failure(capture, &diag, text, size);
+	if (log)
+		snprintf(text, size, "%s: not read yet", log);
+	return log || (capture && hf_capture_failure(capture, &diag, text, size));
 }
 
 bool hf_captures_refusal(struct hf_captures *all, const char *path, const char *view, char *text, size_t size)

@@ -2,6 +2,7 @@
 /* Two harts of two captures, from difference to difference. */
 #include "fs/diff/run.h"
 
+#include "codecs/image/common.h"
 #include "fs/bytes/bytes.h"
 #include "fs/diff/pair.h"
 
@@ -11,6 +12,7 @@ struct differ {
 	const struct hf_diff *diff;
 	struct hf_diff_pair pair;
 	struct hf_diff_told *told;
+	bool looked, common; /* whether they have code in common: once it was looked for that */
 	char *why;
 	size_t size;
 };
@@ -42,6 +44,40 @@ static int count_accesses(struct hf_diff_pair *pair, const uint64_t at[2], uint6
 	return err;
 }
 
+/* Whether they can meet at all, as far as the index has their code. */
+static int look_at_code(struct differ *d)
+{
+	struct hf_image *image[2] = {NULL};
+	char why[256];
+	int err = 0;
+
+	for (unsigned i = 0; i < 2 && !err; i++) {
+		d->pair.which = i;
+		err = hf_index_image(d->pair.side[i].open->index, d->pair.side[i].hart, &image[i]);
+	}
+	d->looked = true;
+	d->common = err || hf_image_refuses(image[0], why, sizeof why) || hf_image_refuses(image[1], why, sizeof why) ||
+		    hf_image_have_common(image[0], image[1]);
+	for (unsigned i = 0; i < 2; i++)
+		if (image[i])
+			hf_image_free(image[i]);
+	return err;
+}
+
+/* Where they meet again, if they can. */
+static int realign(struct differ *d, const uint64_t at[2], struct hf_diff_part *part)
+{
+	int err = d->looked ? 0 : look_at_code(d);
+
+	if (err || d->common)
+		return err ? err : hf_diff_realign(&d->pair, at, part->count, &part->kind);
+	part->kind = HF_DIFF_APART;
+	part->no_code = true;
+	for (unsigned i = 0; i < 2; i++)
+		part->count[i] = d->pair.side[i].insns - at[i];
+	return 0;
+}
+
 /* What differs from there on. */
 static int measure_part(struct differ *d, const uint64_t at[2], struct hf_diff_part *ret_part)
 {
@@ -51,7 +87,7 @@ static int measure_part(struct differ *d, const uint64_t at[2], struct hf_diff_p
 	*ret_part = (struct hf_diff_part){
 		.kind = HF_DIFF_ACCESS, .ordinal = {at[0], at[1]}, .count = {count, count}};
 	if (!err && !count)
-		err = hf_diff_realign(&d->pair, at, ret_part->count, &ret_part->kind);
+		err = realign(d, at, ret_part);
 	return err;
 }
 
@@ -75,7 +111,7 @@ static int compare(struct differ *d)
 	bool more = true;
 	int err = pass_equal(d, at, &part.same, &part.last);
 
-	while (!err && more && !part.last) {
+	while (!err && more && !part.last && !d->told->stopped) {
 		err = measure_part(d, at, &part);
 		if (err)
 			break;
@@ -88,6 +124,10 @@ static int compare(struct differ *d)
 		if (diff->part)
 			more = diff->part(diff->ctx, &part);
 		more = more && d->told->parts < diff->limit;
+		d->told->stopped =
+			more && !part.last && (d->told->parts >= HF_DIFF_PARTS || d->pair.looked >= HF_DIFF_LOOKED);
+		d->told->at[0] = at[0];
+		d->told->at[1] = at[1];
 	}
 	return err;
 }

@@ -14,6 +14,9 @@
 #define HF_DIFF_AHEAD (UINT64_C(1) << 20)
 /* They meet where at least so many instructions are the same. */
 #define HF_DIFF_MEET 16u
+/* More differences are not looked for, nor any behind windows of so many instructions in all. */
+#define HF_DIFF_PARTS UINT64_C(65536)
+#define HF_DIFF_LOOKED (UINT64_C(256) << 20)
 /* What they agree in from there on convinces if it is as long as that in which they differ, or has so many
  * instructions. */
 #define HF_DIFF_SURE 4096u
@@ -39,6 +42,7 @@ struct hf_diff_part {
 	uint64_t ordinal[2], count[2]; /* of HF_DIFF_APART count is all up to the end of the hart */
 	uint64_t same; /* instructions behind them that are equal; then comes the next part, or the end of both */
 	bool last;
+	bool no_code; /* of HF_DIFF_APART: the two have no code in common, and cannot meet */
 };
 
 /* How it was found out. */
@@ -47,6 +51,8 @@ struct hf_diff_told {
 	uint64_t insns[2];   /* of the harts */
 	uint64_t digests;    /* stretches that were compared without their instructions */
 	uint64_t decoded[2]; /* chunks; one that was needed twice counts twice */
+	bool stopped;	     /* there are more, but these are too many or took too long; at at */
+	uint64_t at[2];
 	bool values;	     /* accesses were compared with their values, which both captures have */
 };
 

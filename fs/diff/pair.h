@@ -12,6 +12,7 @@ struct hf_diff_pair {
 	bool values;	  /* of accesses are compared too */
 	uint64_t digests; /* see hf_diff_told */
 	unsigned which;	  /* of an error: the side */
+	uint64_t looked;  /* instructions of the windows in which it was looked for a place to meet */
 };
 
 /* search.c: from the instructions at[0] and at[1] on, how many are equal. */

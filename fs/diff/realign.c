@@ -142,6 +142,11 @@ int hf_diff_realign(struct hf_diff_pair *pair, const uint64_t at[2], uint64_t re
 	for (uint64_t window = NEAR; !err && !all && !convinces(&best); window *= LARGER) {
 		if (window > HF_DIFF_AHEAD)
 			window = HF_DIFF_AHEAD;
+		if (pair->diff->progress && side[0].insns > pair->diff->hart[0].from)
+			pair->diff->progress(pair->diff->ctx,
+					     (double)(at[0] - pair->diff->hart[0].from) /
+						     (double)(side[0].insns - pair->diff->hart[0].from));
+		pair->looked += window > NEAR ? window : 0;
 		err = hf_diff_pair_fill(pair, window);
 		if (!err && window == NEAR)
 			err = try_edit(pair, &best);

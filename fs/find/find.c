@@ -200,12 +200,28 @@ static int probe(struct finding *f, const struct hf_find_term *term, bool *ret_a
 	return err;
 }
 
+/* Only what retired is asked for. */
+static int tell_trapping(struct finding *f)
+{
+	static const struct hf_find_term any_trap = {.kind = HF_ASK_TRAP, .trap = HF_TRAP_ANY};
+	const char *name = hf_untold_trapping(f->find->question);
+	bool any = false;
+	char text[128];
+	int err = name && f->find->say ? probe(f, &any_trap, &any) : 0;
+
+	if (err || !any)
+		return err;
+	snprintf(text, sizeof text, "no %s retired: what traps does not, and is found by --trap", name);
+	f->find->say(f->find->ctx, text);
+	return 0;
+}
+
 /* Nothing was found: because there is nothing, or because the trace says nothing of that kind? */
 static int doubt(struct finding *f)
 {
 	struct hf_find_term any;
 	const char *what;
-	int err = 0;
+	int err = tell_trapping(f);
 
 	for (size_t i = 0; !err && (what = hf_untold_probe(f->find->question, &i, &any)); i++) {
 		bool told = true;

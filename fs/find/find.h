@@ -36,6 +36,7 @@ struct hf_find_hit {
 	 * behind it all up to the next one. NULL without hf_find.lines. Valid for the call. */
 	const char *lines;
 	size_t size;
+	uint64_t doubt;	   /* hf_index_doubt */
 	const char *stack; /* NULL: not wanted. Valid for the call */
 	size_t stack_size;
 };

@@ -87,6 +87,7 @@ int hf_moment_new(struct hf_open *open, struct hf_summary *summary, uint32_t har
 		return facts && open->stream && ordinal < facts->info.insns ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
 	m->hart = hart;
 	m->ordinal = ordinal;
+	m->doubt = hf_index_doubt(open->index, hart, ordinal);
 	m->no_accesses = open->stream->info.flags & HF_STREAM_NO_ACCESSES;
 	err = hf_needs_new(m, open, summary, &needs);
 	if (!err)

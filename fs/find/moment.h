@@ -47,6 +47,7 @@ struct hf_moment {
 	size_t access_count;
 	bool lost; /* trace was, last behind that instruction */
 	uint64_t lost_behind;
+	uint64_t doubt; /* hf_index_doubt */
 	bool written; /* an instruction was told to write a register, the last one that */
 	uint64_t last_written;
 	/* Chunks before this ordinal were not looked at, though some of them may tell more; 0: none. */

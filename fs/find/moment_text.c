@@ -231,6 +231,11 @@ static void put_context_lines(struct writer *w)
 			"# the flow breaks behind instruction %llu, as if trace were missing: what was told of registers "
 			"before is not here, and calls may be others\nlost %llu\n",
 			(unsigned long long)m->lost_behind, (unsigned long long)m->lost_behind);
+	if (m->doubt != HF_NOWHERE)
+		hf_sink_printf(w->sink,
+			       "# the trace contradicts itself behind instruction %llu, and what was told before, from here on, "
+			       "may be wrong\ndoubt %llu\n",
+			       (unsigned long long)m->doubt, (unsigned long long)m->doubt);
 }
 
 static bool is_system(const struct said *said)
@@ -321,9 +326,13 @@ static void put_json_context(struct writer *w)
 			hf_sink_printf(w->sink, "%s\"%s\":null", i ? "," : "", name);
 	}
 	if (m->lost)
-		hf_sink_printf(w->sink, "},\"lost\":%llu,\"stack\":", (unsigned long long)m->lost_behind);
+		hf_sink_printf(w->sink, "},\"lost\":%llu", (unsigned long long)m->lost_behind);
 	else
-		hf_sink_printf(w->sink, "},\"lost\":null,\"stack\":");
+		hf_sink_printf(w->sink, "},\"lost\":null");
+	if (m->doubt != HF_NOWHERE)
+		hf_sink_printf(w->sink, ",\"doubt\":%llu,\"stack\":", (unsigned long long)m->doubt);
+	else
+		hf_sink_printf(w->sink, ",\"doubt\":null,\"stack\":");
 }
 
 /* Of a word such as "x5=1a" the part before the '=', or behind it. */

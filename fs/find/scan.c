@@ -76,6 +76,7 @@ static void give(struct scan *s, const struct hf_find_chunk *chunk, const struct
 	const size_t i = batch->item[k];
 	struct hf_find_hit hit = {.hart = s->source->hart,
 				  .ordinal = batch->ordinal[k],
+				  .doubt = hf_index_doubt(s->source->open->index, s->source->hart, batch->ordinal[k]),
 				  .lines = chunk->text ? chunk->text + chunk->line[i] : NULL,
 				  .size = chunk->text ? chunk->line[i + 1] - chunk->line[i] : 0};
 

@@ -3,6 +3,8 @@
 
 #include "codecs/codec.h"
 
+#include <strings.h>
+
 static bool asks(const struct hf_question *question, uint32_t kinds)
 {
 	for (size_t i = 0; i < question->count; i++)
@@ -19,6 +21,18 @@ const char *hf_untold_by(const struct hf_question *question, unsigned flags)
 		return "traps";
 	if (flags & HF_STREAM_NO_ACCESSES && asks(question, ACCESSES | 1u << HF_ASK_VALUE))
 		return "memory accesses";
+	return NULL;
+}
+
+const char *hf_untold_trapping(const struct hf_question *question)
+{
+	static const char *const names[] = {"ecall", "ebreak", "c.ebreak", "unimp", "c.unimp", "svc",
+					    "hvc",   "smc",    "brk",	   "bkpt",  "udf"};
+
+	for (size_t i = 0; i < question->count; i++)
+		for (size_t k = 0; question->term[i].kind == HF_ASK_MNEMONIC && k < sizeof names / sizeof names[0]; k++)
+			if (strcasecmp(question->term[i].text, names[k]) == 0)
+				return names[k];
 	return NULL;
 }
 

@@ -14,4 +14,7 @@ const char *hf_untold_by(const struct hf_question *question, unsigned flags);
  */
 const char *hf_untold_probe(const struct hf_question *question, size_t *i, struct hf_find_term *ret_any);
 
+/* A mnemonic that the question names, of an instruction that traps, and does not retire then; NULL: there is none. */
+const char *hf_untold_trapping(const struct hf_question *question);
+
 #endif

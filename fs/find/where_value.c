@@ -12,6 +12,12 @@ static bool is_number(const char *text, size_t n, unsigned base)
 	return n && strspn(text, digits) >= n && (*text != '0' || n == 1);
 }
 
+/* The same, or as the listing has it: so many digits, with 0 before them. */
+static bool is_listed(const char *text, size_t n, size_t digits)
+{
+	return is_number(text, n, 16) || (n == digits && strspn(text, "0123456789abcdef") >= n);
+}
+
 static int add(struct hf_question *question, const char *name, const char *text)
 {
 	char why[256];
@@ -27,14 +33,14 @@ static int ask_range(struct hf_question *question, const char *name, const char 
 	const size_t first = dash ? (size_t)(dash - value) : strlen(value);
 	char text[2 * 20];
 
-	if (!is_number(value, first, 16) || first > 16)
+	if (!is_listed(value, first, 16) || first > 16)
 		return HF_ERR_NOT_FOUND;
 	if (!dash) {
 		snprintf(text, sizeof text, "0x%s", value);
 		return add(question, name, text);
 	}
 	/* A range of one is spelled without the dash. */
-	if (!is_number(dash + 1, strlen(dash + 1), 16) || strlen(dash + 1) > 16 ||
+	if (!is_listed(dash + 1, strlen(dash + 1), 16) || strlen(dash + 1) > 16 ||
 	    (strlen(dash + 1) == first && memcmp(value, dash + 1, first) == 0))
 		return HF_ERR_NOT_FOUND;
 	snprintf(text, sizeof text, "0x%.*s-0x%s", (int)first, value, dash + 1);
@@ -82,7 +88,7 @@ static int ask_place(struct hf_question *question, const char *name, const char 
 
 	if (!is_address(value))
 		return ask_symbol(question, name, value);
-	if (!is_number(digits, n, 16) || n > 16 || prefixed != (*digits >= 'a' && n < 16))
+	if (!is_listed(digits, n, prefixed ? 0 : 16) || n > 16 || prefixed != (*digits >= 'a' && n < 16))
 		return HF_ERR_NOT_FOUND;
 	return add(question, name, value);
 }
@@ -96,7 +102,10 @@ static int ask_branch(struct hf_question *question, const char *name, const char
 
 static int ask_opcode(struct hf_question *question, const char *name, const char *value)
 {
-	return is_number(value, strlen(value), 16) ? add(question, name, value) : HF_ERR_NOT_FOUND;
+	const size_t n = strlen(value);
+
+	/* Of instructions of two bytes four digits. */
+	return is_listed(value, n, n == 4 ? 4 : 8) ? add(question, name, value) : HF_ERR_NOT_FOUND;
 }
 
 static int ask_word(struct hf_question *question, const char *name, const char *value)

@@ -13,21 +13,51 @@ struct making {
 	uint64_t *begun; /* of each node, how many of its calls were seen */
 };
 
-static bool is_short(const struct hf_activation *at, uint64_t least)
+static uint64_t length_of(const struct hf_activation *at)
 {
-	return !at->open && at->end - at->begin < least;
+	return at->open ? UINT64_MAX : at->end - at->begin;
 }
 
-void hf_activations_drop(struct hf_activations *activations, uint64_t least)
+static int by_length(const void *a, const void *b)
 {
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+int hf_activations_drop(struct hf_activations *activations, size_t most)
+{
+	uint64_t *length = malloc((activations->count + 1) * sizeof *length), limit, longer = 0, equal = 0, met = 0;
 	size_t kept = 0;
 
+	if (!length)
+		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < activations->count; i++)
-		if (!is_short(&activations->at[i], least))
+		length[i] = length_of(&activations->at[i]);
+	qsort(length, activations->count, sizeof *length, by_length);
+	limit = most < activations->count ? length[most - 1] : 0;
+	for (size_t i = 0; i < activations->count && length[i] >= limit; i++) {
+		longer += length[i] > limit;
+		equal += length[i] == limit;
+	}
+	free(length);
+	for (size_t i = 0; i < activations->count; i++) {
+		const uint64_t is = length_of(&activations->at[i]);
+		bool keep = is > limit;
+
+		if (is == limit) {
+			keep = equal <= most - longer ||
+			       met * (most - longer) / equal != (met + 1) * (most - longer) / equal;
+			met++;
+		}
+		if (keep)
 			activations->at[kept++] = activations->at[i];
+	}
 	activations->left_out += activations->count - kept;
 	activations->count = kept;
-	activations->least = least;
+	limit += equal > most - longer;
+	activations->least = limit > activations->least ? limit : activations->least;
+	return 0;
 }
 
 /* Those that are open are in the order in which they began. */
@@ -40,13 +70,13 @@ static void find_open(struct making *m)
 			m->open[depth++] = (uint32_t)i;
 }
 
-static void make_room(struct making *m)
+static int make_room(struct making *m)
 {
-	if (m->a->count < HF_ACTIVATIONS)
-		return;
-	while (m->a->count > HF_ACTIVATIONS / 2)
-		hf_activations_drop(m->a, m->a->least ? 2 * m->a->least : 2);
-	find_open(m);
+	int err = m->a->count < HF_ACTIVATIONS ? 0 : hf_activations_drop(m->a, HF_ACTIVATIONS / 2);
+
+	if (!err && m->a->count == HF_ACTIVATIONS / 2)
+		find_open(m);
+	return err;
 }
 
 static void close_down_to(struct making *m, uint32_t depth, uint64_t ordinal)
@@ -70,13 +100,17 @@ static bool is_called(struct making *m, const struct hf_course_stack *stack, uin
 	return true;
 }
 
-static void open_one(struct making *m, const struct hf_course_stack *stack, uint32_t node)
+static int open_one(struct making *m, const struct hf_course_stack *stack, uint32_t node)
 {
-	make_room(m);
+	int err = make_room(m);
+
+	if (err)
+		return err;
 	m->nodes[m->depth] = node;
 	m->open[m->depth++] = (uint32_t)m->a->count;
 	m->a->at[m->a->count++] = (struct hf_activation){
 		.begin = stack->ordinal, .node = node, .open = true, .resumed = !is_called(m, stack, node)};
+	return 0;
 }
 
 /* How many of the open ones go on. The newest may have returned and been called again, by one instruction. */
@@ -106,6 +140,7 @@ static int put_stack(void *ctx, const struct hf_course_stack *stack)
 {
 	struct making *m = ctx;
 	uint32_t depth = staying(m, stack);
+	int err = 0;
 
 	m->a->beyond += stack->beyond != 0;
 	for (uint32_t i = 0; i < stack->count; i++)
@@ -117,9 +152,9 @@ static int put_stack(void *ctx, const struct hf_course_stack *stack)
 		depth++;
 	}
 	close_down_to(m, depth, stack->ordinal);
-	for (uint32_t i = depth; i < stack->count; i++)
-		open_one(m, stack, stack->nodes[i]);
-	return 0;
+	for (uint32_t i = depth; i < stack->count && !err; i++)
+		err = open_one(m, stack, stack->nodes[i]);
+	return err;
 }
 
 static int put_time(void *ctx, uint64_t ordinal, uint64_t time)

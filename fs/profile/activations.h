@@ -24,7 +24,7 @@ struct hf_activations {
 	struct hf_activation *at;
 	size_t count;
 	bool exact;	   /* else from the summary */
-	uint64_t least;	   /* instructions: shorter ones were left out */
+	uint64_t least;	   /* instructions: all that were left out are shorter */
 	uint64_t left_out; /* so many */
 	struct hf_clock clock;
 	uint64_t beyond; /* stacks with calls beyond the limits, which have none */
@@ -33,7 +33,8 @@ struct hf_activations {
 /* To be freed in any case. Errors as hf_profile_course. */
 int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret_activations);
 void hf_activations_free(struct hf_activations *activations);
-/* Leaves out more: those of fewer instructions. */
-void hf_activations_drop(struct hf_activations *activations, uint64_t least);
+/* Leaves out the shortest, until there are so many, at least 1; of those that are equally long every so manieth stays.
+ * HF_ERR_NOMEM. */
+int hf_activations_drop(struct hf_activations *activations, size_t most);
 
 #endif

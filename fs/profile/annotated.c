@@ -146,7 +146,7 @@ static int put_file(const struct hf_profiled *of, const struct hf_sources *sourc
 int hf_profile_annotated(const struct hf_profiled *of, struct hf_sink *sink)
 {
 	struct hf_sources sources;
-	int err = hf_sources_init(&sources, of);
+	int err = hf_sources_init(&sources, of, false);
 	const uint32_t file = err ? 0 : find_file(&sources, of->about);
 
 	if (!err)

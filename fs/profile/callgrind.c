@@ -246,7 +246,7 @@ static int find_calls(struct writer *w)
 
 static int prepare(struct writer *w)
 {
-	int err = hf_sources_init(&w->sources, w->of);
+	int err = hf_sources_init(&w->sources, w->of, false);
 
 	if (!err)
 		err = hf_functions_new(w->of, &w->functions);

@@ -62,7 +62,7 @@ static int add_range(struct coverage *c, const struct hf_line *at)
 {
 	struct range *last = c->ranges ? &c->range[c->ranges - 1] : NULL;
 	uint32_t file;
-	int err = hf_sources_number(&c->sources, at->file, at->file_size, &file);
+	int err = hf_sources_number(&c->sources, at->path, at->path_size, &file);
 
 	if (err || file >= c->wanted_count || !c->wanted[file])
 		return err;
@@ -100,7 +100,7 @@ static int add_lines(void *ctx, struct hf_lines *lines)
 static int find_ranges(struct coverage *c)
 {
 	const struct hf_profile_source *source = c->of->source;
-	int err = hf_sources_init(&c->sources, c->of);
+	int err = hf_sources_init(&c->sources, c->of, true);
 
 	if (err)
 		return err;

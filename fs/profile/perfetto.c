@@ -300,9 +300,14 @@ static int put_within(struct trace *t, struct hf_sink *sink)
 	if (err)
 		return err;
 	t->out = &file;
-	while (!(err = put_all(t)) && hf_sink_total(&file) > FILE_MAX) {
+	while (!(err = put_all(t)) && hf_sink_total(&file) > FILE_MAX && t->calls.count > 1) {
+		/* A little less than would fit if all took the same. */
+		const double share = 0.95 * (double)FILE_MAX / (double)hf_sink_total(&file);
+
 		file.p = file.start;
-		hf_activations_drop(&t->calls, t->calls.least ? 2 * t->calls.least : 2);
+		err = hf_activations_drop(&t->calls, (size_t)((double)t->calls.count * share) + 1);
+		if (err)
+			break;
 	}
 	if (!err)
 		err = file.err;

@@ -70,7 +70,7 @@ int hf_sources_number(struct hf_sources *sources, const char *name, uint32_t siz
 	return 0;
 }
 
-int hf_sources_init(struct hf_sources *sources, const struct hf_profiled *of)
+int hf_sources_init(struct hf_sources *sources, const struct hf_profiled *of, bool paths)
 {
 	const struct hf_counts *counts = of->counts;
 	struct hf_line at = {0};
@@ -85,7 +85,9 @@ int hf_sources_init(struct hf_sources *sources, const struct hf_profiled *of)
 
 		if (pc < at.start || pc >= at.end) {
 			hf_symbols_line_at(of->symbols, pc, &at);
-			err = at.line ? hf_sources_number(sources, at.file, at.file_size, &file) : 0;
+			if (at.line)
+				err = hf_sources_number(sources, paths ? at.path : at.file,
+							paths ? at.path_size : at.file_size, &file);
 		}
 		if (at.line)
 			sources->row[i] = (struct hf_source_place){file, at.line};

@@ -25,8 +25,8 @@ struct hf_sources {
 	size_t slot_mask;
 };
 
-/* To be freed, also after an error, which is HF_ERR_NOMEM. */
-int hf_sources_init(struct hf_sources *sources, const struct hf_profiled *of);
+/* paths: names are with directories. To be freed, also after an error, which is HF_ERR_NOMEM. */
+int hf_sources_init(struct hf_sources *sources, const struct hf_profiled *of, bool paths);
 void hf_sources_free(struct hf_sources *sources);
 
 /* The number of the file with that name, perhaps a new one. */

@@ -99,7 +99,8 @@ int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink)
 		put_names(of, &frames, sink);
 		hf_sink_printf(sink,
 			       "]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":\"hart%" PRIu32
-			       ", instructions%s\",\"unit\":\"none\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
+			       ", instructions, in the order of names and not of "
+			       "time%s\",\"unit\":\"none\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
 			       of->hart, of->sampled ? ", estimated from where chunks begin" : "",
 			       frames.frame[0].total);
 		left_out = put_stacks(&frames, &end, sink);

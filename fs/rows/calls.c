@@ -94,7 +94,9 @@ static int pop(struct following *f, struct shadow *shadow, size_t depth, uint64_
 			return err;
 		ended->end = ordinal;
 		ended->open = open;
-		f->ended[f->count++] = *ended;
+		/* Of one that the last instruction made nothing was executed: it counts nowhere. */
+		if (!open || ended->entry < ordinal)
+			f->ended[f->count++] = *ended;
 	}
 	return 0;
 }

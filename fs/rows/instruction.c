@@ -19,6 +19,7 @@ enum {
 	FLOW,
 	TAKEN,
 	TARGET,
+	DOUBT,
 	COLUMNS
 };
 
@@ -38,7 +39,16 @@ static const struct hf_column columns[] = {
 	[FLOW] = {"flow", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 	[TAKEN] = {"taken", HF_COLUMN_ASKED},
 	[TARGET] = {"target", HF_COLUMN_ASKED | HF_COLUMN_AMONG},
+	[DOUBT] = {"doubt", 0},
 };
+
+static void put_doubt(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row)
+{
+	const uint64_t doubt = hf_index_doubt(rows->hart->open->index, rows->hart->info.id, at->ordinal);
+
+	if (doubt != HF_NOWHERE)
+		hf_row_number(rows, row, DOUBT, doubt);
+}
 
 static bool put(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row)
 {
@@ -58,6 +68,7 @@ static bool put(const struct hf_rows *rows, const struct hf_rows_at *at, struct 
 		hf_row_number(rows, row, TARGET, insn->target);
 	if (taken || (insn->flow == HF_FLOW_BRANCH && !(at->ev->flags & HF_EVF_OPEN)))
 		hf_row_number(rows, row, TAKEN, taken);
+	put_doubt(rows, at, row);
 	return true;
 }
 

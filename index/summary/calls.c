@@ -337,6 +337,9 @@ int hf_calls_end(struct hf_calls *c, uint64_t insns)
 	int err = c->stack ? 0 : stack_of(c, 0);
 
 	leave(c, insns);
+	/* Nothing was executed of it. */
+	if (c->entered == insns)
+		c->tree.nodes[c->node].calls--;
 	return err ? err : put_stacks(c);
 }
 

@@ -9,6 +9,7 @@
  * - A jump does nothing: a tail call counts for the function that was called. But that of a stub (stub.h) makes the
  *   call one of what it reaches, with what was executed in the stub. A swap of co-routines (RISC-V: a jump that returns
  *   and calls) takes the frame away that it fits, if there is one, and then is a call.
+ * - A call counts if an instruction was executed behind it: not one that is the last instruction of the hart.
  * - A trap puts a frame on the stack of the context in which its handler begins. A trap return takes the newest one
  *   away, wherever it goes; if there is none, the stack is empty, and what follows is a root.
  * - Cycles count for the last instruction before they were told, those before any for the first one.

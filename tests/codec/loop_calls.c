@@ -522,6 +522,10 @@ static void check_hart(const struct sample *s, struct asking *a, uint32_t hart, 
 		ask_at(a, &m, &ev->insn);
 		after_insn(&m, ev);
 	}
+	/* Of a call that is the last instruction nothing was executed. */
+	for (uint32_t i = 0; i < m.stack_count; i++)
+		if (m.stack[i]->depth && m.stack[i]->frame[m.stack[i]->depth - 1].entered == m.ordinal)
+			m.node[m.stack[i]->frame[m.stack[i]->depth - 1].node].calls--;
 	check_nodes(a->tree, &m);
 	for (uint32_t i = 0; i < m.stack_count; i++)
 		free(m.stack[i]);

@@ -55,6 +55,15 @@ judged() {
 # What the judge reads is a piece, and so of some chunks only.
 cat_of "$archive/mini/rv32-mini.stf" hart0/at/0-39999/trace.stf >"$mini"
 
+# ---- no code in common: they cannot meet, and it is not looked for a place ----
+diff_of 1 "$rv" "$mini" --explain
+grep -q '^@@ -0,[0-9]* +0,40000 @@ no code in common$' "$tmp/out" || fail "no code in common: $(grep '^@@' "$tmp/out")"
+grep -q '; 0 stretches .*, 1 and 1 chunks decoded$' "$tmp/err" || fail "no code in common: $(cat "$tmp/err")"
+diff_of 1 "$rv" "$mini" --json
+grep -q '"common":false' "$tmp/out" || fail "no code in common, --json: $(cut -c -200 "$tmp/out")"
+diff_of 1 "$rv" "$rv" --at 0:6
+grep -q 'no code in common' "$tmp/out" && fail "one capture has no code in common with itself"
+
 # ---- one run in several formats: nothing differs ----
 for view in etrace ntrace trace.stf; do
 	copy "$mini" $view mini-$view
@@ -130,7 +139,7 @@ done
 judged "$copies/lost-etrace" "$copies/lost-ntrace" 1
 # Two programs have nothing in common.
 diff_of 1 "$rv" "$mini" --all
-[ "$(grep '^@@' "$tmp/out")" = '@@ -0,873595 +0,40000 @@' ] || fail "two programs: $(grep '^@@' "$tmp/out")"
+[ "$(grep '^@@' "$tmp/out")" = '@@ -0,873595 +0,40000 @@ no code in common' ] || fail "two programs: $(grep '^@@' "$tmp/out")"
 grep -qx -- '-# 873555 instructions, 20 to 873574, are not shown' "$tmp/out" || fail "nothing says that lines are left out"
 
 # ---- several harts ----

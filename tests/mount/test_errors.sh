@@ -44,7 +44,21 @@ wrong 1 'not mounted there' umount "$tmp/none"
 wrong 1 'no such file' cat --index-dir "$index" "$tmp/none/x"
 wrong 1 'packets need a capture.ini' cat --index-dir "$index" "$archive/random.bin" hart0/listing.txt
 wrong 1 'packets need a capture.ini' index --index-dir "$index" "$archive/random.bin"
-wrong 1 'no capture in it' info --index-dir "$index" "$archive"
+for command in info index verify ls; do
+	wrong 1 'no capture in it; .*hartfs help capture' "$command" --index-dir "$index" "$archive"
+done
+# Logs of simulators are told by name.
+mkdir "$tmp/logs"
+printf 'warning: x\ncore   0: 3 0x0000000000001000 (0x00000297) x5  0x0000000000001000\n' >"$tmp/logs/commits"
+printf 'core   0: 0x0000000000001000 (0x00000297) auipc   t0, 0x0\n' >"$tmp/logs/spike"
+printf '0, 0x1000, 0x297, "auipc t0,0"\n' | gzip >"$tmp/logs/execlog.gz"
+printf '[0] [M]: 0x00001000 (0x00000297) auipc t0, 0x0\n' >"$tmp/logs/sail"
+for named in 'commits Spike commit log' 'spike Spike log' "execlog.gz log of QEMU's execlog plugin" 'sail Sail log'; do
+	for command in index ls info verify; do
+		wrong 1 "${named#* }: not read yet" "$command" --index-dir "$index" "$tmp/logs/${named%% *}"
+	done
+	wrong 1 "${named#* }: not read yet" cat --index-dir "$index" "$tmp/logs/${named%% *}" hart0/listing.txt
+done
 wrong 1 'no such file' index --index-dir "$index" "$tmp/none"
 rmdir "$mnt/x" 2>/dev/null
 

@@ -155,6 +155,12 @@ if command -v riscv64-unknown-elf-objcopy >/dev/null; then
 	rv=$archive/boot/rv-sys.stf.gz
 fi
 
+# ---- what never retires ----
+finds 1 "$rv" /dev/null --mnemonic ecall
+grep -q 'no ecall retired: .* --trap$' "$tmp/err" || fail "--mnemonic ecall: $(cat "$tmp/err")"
+finds 1 "$mini" /dev/null --mnemonic ecall
+[ -s "$tmp/err" ] && fail "--mnemonic ecall where nothing traps: $(cat "$tmp/err")"
+
 # ---- what is wrong ----
 wrong() {
 	find_in "$rv" "$@" >"$tmp/out" 2>&1

@@ -300,7 +300,9 @@ done
 if command -v lcov >/dev/null && command -v genhtml >/dev/null; then
 	(cd "$tmp" && lcov --rc lcov_branch_coverage=1 --summary lcov.info >out 2>&1) || fail "lcov: $(cat "$tmp/out")"
 	grep -q 'functions\.*: 75.0% (3 of 4 functions)' "$tmp/out" || fail "lcov: $(cat "$tmp/out")"
-	(cd "$tmp" && genhtml -q --branch-coverage -o html lcov.info >out 2>&1) || fail "genhtml: $(cat "$tmp/out")"
+	# From anywhere, as the files have their directories.
+	grep -qx "SF:$tmp/count.c" "$tmp/lcov.info" || fail "lcov.info: $(grep SF: "$tmp/lcov.info")"
+	(cd / && genhtml -q --branch-coverage -o "$tmp/html" "$tmp/lcov.info" >"$tmp/out" 2>&1) || fail "genhtml: $(cat "$tmp/out")"
 	[ -s "$tmp/html/index.html" ] || fail "genhtml wrote nothing"
 else
 	echo "no lcov: lcov.info is not judged by it"

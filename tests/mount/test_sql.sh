@@ -63,6 +63,8 @@ on_terminal() {
 }
 [ "$(on_terminal --csv "$tmp/odd" "SELECT capture, 1 AS n FROM capture")" = "'capture,n\\n\"a?[31mb?c?.stf\",1\\n' 0" ] ||
 	fail "on a terminal: $(on_terminal --csv "$tmp/odd" "SELECT capture, 1 AS n FROM capture")"
+on_terminal --csv "$tmp/odd" "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n" |
+	grep -q '?' && fail "the end of a line of CSV is changed"
 on_terminal "$tmp/odd" "SELECT nonsense" | grep -q ' 1$' || fail "the status of a wrong query on a terminal"
 [ "$(sql "$tmp/odd" "SELECT capture FROM capture")" = $'capture\na\e[31mb\rc\x7f.stf' ] || fail "a name is changed in a pipe"
 

@@ -58,6 +58,14 @@ awk -v to="$tmp" '
 	{last = $1}
 	END {print last + 1 >(to "/count")}' "$rv/listing.txt"
 cmp "$tmp/want" "$rv/where/pc/80001028" || fail "where/pc is not what awk finds"
+# As the listing has addresses and opcodes, too.
+cmp "$tmp/want" "$rv/where/pc/0000000080001028" || fail "where/pc by the listing's spelling"
+[ -e "$rv/where/pc/0000000080001028-000000008000102a" ] || fail "a range by the listing's spelling"
+listed=$(awk '!/^#/ && length($4) == 8 && $4 ~ /^0/ {print $4; exit}' "$rv/listing.txt")
+short=$(awk '!/^#/ && length($4) == 4 && $4 ~ /^0/ {print $4; exit}' "$rv/listing.txt")
+for opcode in $listed $short; do
+	[ "$(stat -c %s "$rv/where/opcode/$opcode")" = "$(awk -v o="$opcode" '$4 == o {n += 21} END {print n}' "$rv/listing.txt")" ] || fail "where/opcode/$opcode"
+done
 n=$(dd if="$rv/where/pc/80001028" bs=21 skip=999 count=1 status=none)
 [ "$n" = "$(sed -n 1000p "$tmp/want")" ] || fail "the thousandth by dd: $n"
 [ $((n)) -gt 0 ] || fail "a shell does not count with '$n'"

@@ -44,6 +44,9 @@ sync 0x90000000 | capture elsewhere "$nops"
 # A support packet (format 3.3) says that packets are lost: the description is none the worse for it.
 { sync 0x80000000 && printf '\x42\x9f\0' && sync 0x80000008; } | capture lost "$nops"
 
+# One address of four is damaged.
+{ sync 0x80000000 && sync 0x80000004 && sync 0xc0000008 && sync 0x8000000c && sync 0x80000010; } | capture damaged "$nops"
+
 # Packets of a real program, which is moved in one copy.
 do_mount --wait
 for name in etrace ntrace; do
@@ -66,6 +69,7 @@ grep -q '^# note .*no code of the program at 90000000' "$mnt/attempt@etrace/hart
 	fail "the attempt: $(cat "$mnt/attempt@etrace/hart0/listing.txt")"
 [ "$(cat "$mnt/lost@etrace/errors.txt")" = "lost: offset 9: the trace unit lost packets; after 1 instructions" ] ||
 	fail "packets that are lost: $(cat "$mnt/lost@etrace/errors.txt")"
+first damaged@etrace 'offset [0-9]*: no code of the program at' # and not the program as such
 first elsewhere@etrace 'likely cause: the program: the trace goes to 90000000, .* at 80000000-80000017 only'
 for name in etrace ntrace; do
 	first "$name-moved@$name" 'likely cause: the program: the trace goes to [0-9a-f]+, and the description has code at [0-9a-f]+-'

@@ -180,6 +180,23 @@ static void test_longjmp(void)
 	fini(&h);
 }
 
+/* Of a call that is the last instruction nothing was executed. */
+static void test_call_at_end(void)
+{
+	struct hart h;
+
+	init(&h, NULL);
+	for (int i = 0; i < 2; i++) {
+		insn(&h, 0x100, HF_FLOW_CALL, 0x200);
+		insn(&h, 0x200, HF_FLOW_RETURN, 0x104);
+		plain(&h, 0x104);
+	}
+	insn(&h, 0x108, HF_FLOW_CALL, 0x200);
+	end(&h);
+	check_node(&h, 2, HF_CALL_FUNCTION, 1, 0x200, 2, 2);
+	fini(&h);
+}
+
 /* auipc t3; ld t3; jalr t1, t3 at pc: a stub of the PLT, which may be cut behind so many of its instructions. */
 static void stub(struct hart *h, uint64_t pc, uint32_t jump, uint64_t target, unsigned cut)
 {
@@ -555,6 +572,7 @@ int main(void)
 	test_call();
 	test_recursion();
 	test_longjmp();
+	test_call_at_end();
 	test_stub();
 	test_stub_chain();
 	test_no_stub();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flame.svg and speedscope.json of trees as large as they can be, and what becomes of hostile names. */
+#include "fs/profile/activations.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/frames.h"
 #include "tests/lib/check.h"
@@ -147,6 +148,36 @@ static void check_escapes(void)
 	check_escape(name, HF_ESCAPE_NAME, wanted, wanted);
 }
 
+/* Calls that are equally long are thinned out evenly, and not all dropped. */
+static void test_activations(void)
+{
+	struct hf_activations calls = {.count = 1000};
+	uint64_t last = 0;
+
+	calls.at = calloc(calls.count, sizeof *calls.at);
+	CHECK(calls.at);
+	for (size_t i = 0; i < calls.count; i++)
+		calls.at[i] = (struct hf_activation){.begin = 10 * i, .end = 10 * i + (i % 100 ? 5 : 9)};
+	calls.at[7].open = true;
+	CHECK_EQ(hf_activations_drop(&calls, 111), 0);
+	CHECK_EQ(calls.count, 111);
+	CHECK_EQ(calls.left_out, 889);
+	CHECK_EQ(calls.least, 6);
+	for (size_t i = 0, longer = 0; i < calls.count; i++) {
+		CHECK(calls.at[i].begin - last <= 100);
+		last = calls.at[i].begin;
+		longer += calls.at[i].end - calls.at[i].begin == 9;
+		CHECK(i < calls.count - 1 || longer == 10);
+	}
+	CHECK_EQ(hf_activations_drop(&calls, 11), 0);
+	CHECK_EQ(calls.count, 11);
+	CHECK_EQ(calls.least, 9);
+	CHECK_EQ(hf_activations_drop(&calls, 5), 0);
+	CHECK_EQ(calls.count, 5);
+	CHECK_EQ(calls.least, 10);
+	hf_activations_free(&calls);
+}
+
 int main(void)
 {
 	check_escapes();
@@ -156,5 +187,6 @@ int main(void)
 		check_tree(5000, shape);
 		check_tree(HF_CALL_NODES, shape);
 	}
+	test_activations();
 	return 0;
 }

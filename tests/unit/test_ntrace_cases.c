@@ -435,6 +435,34 @@ static void test_contexts(void)
 	end_contexts(&s, 5, "5@0 7@3 8@5 ");
 }
 
+/* Messages that N-Trace reserves, and no others: what they are is said before anything about the end of the bytes. */
+static void test_no_flow(void)
+{
+	static const struct {
+		const char *hex;
+		size_t n;
+		int code;
+		unsigned count;
+	} cases[] = {
+		{"\x1c\x08\x17\x1c\x08\x17", 6, HF_ERR_NTRACE_ACQUIRED, 2},
+		{"\x1c\x08\x17\x88\x04\x17\x1c\x08", 8, HF_ERR_NTRACE_RESERVED, 2},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hf_ntt_events events;
+		struct script s;
+
+		begin(&s);
+		events = hf_ntt_decode(&s.t, (const uint8_t *)cases[i].hex, cases[i].n, 0, 0);
+		CHECK_EQ(events.n, 1 + i);
+		CHECK_EQ(events.ev[0].kind, HF_EVENT_GAP);
+		CHECK_EQ(events.ev[0].code, -cases[i].code);
+		CHECK_EQ(events.ev[0].loss.detail, cases[i].count);
+		hf_ntt_events_free(&events);
+		hf_ntt_fini(&s.t);
+	}
+}
+
 /* jal to 8; two c.nop; 8: beqz a0 to the ret, jal to 8, ret: a call and 39 more in it, and returns that nobody reports. */
 static void test_deep(const char *params, bool whole)
 {
@@ -472,6 +500,7 @@ int main(void)
 	test_xlen();
 	test_no_sync();
 	test_contexts();
+	test_no_flow();
 	test_deep("xlen=64,implicit_return=1", false);
 	test_deep("xlen=64,implicit_return_depth=8", false);
 	test_deep("xlen=64,implicit_return_depth=40", true);

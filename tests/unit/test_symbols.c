@@ -42,7 +42,10 @@ static const struct {
 	{"_start", 0x1030, 0, STT_NOTYPE, STB_GLOBAL, TEXT},       /* up to the next symbol */
 	{"bad name<1>\n", 0x1040, 0x100, STT_FUNC, STB_GLOBAL, TEXT},
 	{"cuts", 0x1060, 0x10, STT_FUNC, STB_GLOBAL, TEXT},        /* overlaps: the one before ends here */
-	{"tail", 0x1080, 0, STT_FUNC, STB_GLOBAL, TEXT},           /* up to the end of the section, 0x1100 */
+	{"tail", 0x1080, 0, STT_FUNC, STB_GLOBAL, TEXT},           /* up to the next symbol */
+	{".dot", 0x10c0, 0x10, STT_FUNC, STB_LOCAL, TEXT},
+	{".entry", 0x10d0, 0, STT_NOTYPE, STB_LOCAL, TEXT},
+	{"$cash", 0x10e0, 0x10, STT_FUNC, STB_LOCAL, TEXT},
 	{"table", 0x2000, 0x10, STT_OBJECT, STB_GLOBAL, RODATA},
 	{"text_in_data", 0x2010, 0, STT_NOTYPE, STB_GLOBAL, RODATA},
 	{"missing", 0x3000, 8, STT_FUNC, STB_GLOBAL, SHN_UNDEF},
@@ -119,10 +122,13 @@ static void check_table(const struct hf_symbols *table, uint64_t bias)
 	check_at(table, bias + 0x1020, "none", 0);
 	check_at(table, bias + 0x1030, "_start", 0);
 	check_at(table, bias + 0x103f, "_start", 0xf);
-	check_at(table, bias + 0x1044, "bad?name?1??", 4);
+	check_at(table, bias + 0x1044, "bad name<1>?", 4);
 	check_at(table, bias + 0x1060, "cuts", 0);
 	check_at(table, bias + 0x1070, "none", 0);
-	check_at(table, bias + 0x10ff, "tail", 0x7f);
+	check_at(table, bias + 0x10bf, "tail", 0x3f);
+	check_at(table, bias + 0x10c4, ".dot", 4);
+	check_at(table, bias + 0x10d4, ".entry", 4);
+	check_at(table, bias + 0x10e4, "$cash", 4);
 	check_at(table, bias + 0x1100, "none", 0);
 	check_at(table, bias + 0x2000, "none", 0);
 	check_at(table, bias + 0x2010, "none", 0);
@@ -150,7 +156,7 @@ static void test_classes(void)
 
 	FILL(&wide, 64);
 	CHECK_EQ(load(&wide, sizeof wide, 0, &table), 0);
-	CHECK_EQ(hf_symbols_count(table), 5);
+	CHECK_EQ(hf_symbols_count(table), 8);
 	check_alias(table);
 	check_table(table, 0);
 	hf_symbols_free(table);

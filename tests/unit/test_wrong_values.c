@@ -59,6 +59,9 @@ static const struct stream streams[] = {
 	 "cache_size support_options link_registers resync_disabled framing "},
 	{"etrace", "etrace/corner/strict_basic", NULL, "", "", " privilege_width context_width ecause_width version "},
 	{"etrace", "etrace/corner/c111_full_rs16", NULL, "", "", " iaddress_width sijump "},
+	/* for test_other_build */
+	{"etrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "etrace.sync_instructions=500", ""},
+	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.sync_instructions=500", ""},
 };
 
 #define STREAMS (sizeof streams / sizeof *streams)
@@ -515,6 +518,37 @@ static void test_losses(void)
 	}
 }
 
+/* Another build of the program, with its code somewhat further on: no value is to blame. */
+static void test_other_build(void)
+{
+	static const size_t of[] = {15, 16};
+	const struct hf_fs_options options = {.threads = 2, .index_threads = 2};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct files f = made[of[i]];
+		struct hf_walk_bytes elf = {0};
+		char path[TEXT], *errors;
+
+		CHECK_STR(f.name[2], "program.elf");
+		hf_bytes_add(&elf, f.bytes[2].p, f.bytes[2].n);
+		memmove((uint8_t *)elf.p + 1024 + 0x120, f.bytes[2].p + 1024, elf.n - 1024 - 0x120);
+		f.bytes[2] = elf;
+		hf_fst_begin(&t);
+		write_files(&f, "other");
+		hf_fst_open(&t, &options);
+		index_now("other");
+		snprintf(path, sizeof path, "other@%s/errors.txt", streams[of[i]].format);
+		errors = hf_fst_text(&t, path);
+		if (!strstr(errors, "likely cause: the program: "))
+			fprintf(stderr, "%.300s\n", errors);
+		CHECK(strstr(errors, "likely cause: the program: "));
+		hf_fst_close(&t);
+		hf_fst_end(&t);
+		free(errors);
+		hf_bytes_free(&elf);
+	}
+}
+
 /* The words of a snapshot, which says the framing in another file. */
 static void test_snapshot(void)
 {
@@ -600,6 +634,7 @@ int main(void)
 	test_ranges();
 	test_named();
 	test_losses();
+	test_other_build();
 	test_snapshot();
 	free(wrongs);
 	for (size_t i = 0; i < STREAMS; i++)
