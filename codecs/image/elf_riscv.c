@@ -40,6 +40,9 @@ uint32_t hf_riscv_arch_extensions(const char *arch, size_t size)
 			ret |= HF_RISCV_ZCMP;
 		if (is_named(p, n, "zcmt") || is_named(p, n, "zce"))
 			ret |= HF_RISCV_ZCMT;
+		if (is_named(p, n, "zfinx") || is_named(p, n, "zdinx") || is_named(p, n, "zhinx") ||
+		    is_named(p, n, "zhinxmin"))
+			ret |= HF_RISCV_ZFINX;
 		p += n + 1;
 	}
 	return ret;

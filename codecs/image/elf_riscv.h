@@ -9,7 +9,7 @@
 #include "codecs/image/elf_read.h"
 
 struct hf_elf_riscv {
-	uint32_t extensions; /* HF_RISCV_ZCMP, HF_RISCV_ZCMT of codecs/isa/riscv.h: the arch string has them */
+	uint32_t extensions; /* HF_RISCV_ZCMP and the like of codecs/isa/riscv.h: the arch string has them */
 	bool has_jvt;
 	uint64_t jvt;        /* of the symbol __jvt_base$, where linkers place the table; a multiple of 64 */
 };

@@ -91,36 +91,43 @@ void hf_disasm_free(struct hf_disasm *disasm)
 	for (unsigned isa = 0; isa < HF_ISA_COUNT; isa++)
 		if (disasm->context[isa])
 			disasm->llvm->LLVMDisasmDispose(disasm->context[isa]);
-	for (unsigned wide = 0; wide < 2; wide++)
+	for (unsigned wide = 0; wide < 2; wide++) {
 		if (disasm->code_size[wide])
 			disasm->llvm->LLVMDisasmDispose(disasm->code_size[wide]);
+		if (disasm->zfinx[wide])
+			disasm->llvm->LLVMDisasmDispose(disasm->zfinx[wide]);
+	}
 	free(disasm->memory);
 	free(disasm->tails);
 	free(disasm);
 }
 
 #if LLVM_VERSION_MAJOR >= 19
-/* Nothing is decoded with these but what the extensions share with c.fsdsp. */
-static LLVMDisasmContextRef code_size_context(struct hf_disasm *disasm, unsigned isa)
+/* Of HF_DISASM_CODE_SIZE nothing is decoded but what the extensions share with c.fsdsp. */
+static LLVMDisasmContextRef context_apart(struct hf_disasm *disasm, unsigned isa, bool code_size)
 {
-	void **context = &disasm->code_size[isa == HF_ISA_RV64];
+	void **context = &(code_size ? disasm->code_size : disasm->zfinx)[isa == HF_ISA_RV64];
+	char features[sizeof riscv_features + 32];
 
-	if (!*context)
-		*context = disasm->llvm->LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", "+zca,+zcmp,+zcmt", NULL, 0, NULL, NULL);
+	if (*context)
+		return *context;
+	snprintf(features, sizeof features, "%s-f,+zfinx,+zdinx,+zhinx", riscv_features);
+	*context = disasm->llvm->LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", code_size ? "+zca,+zcmp,+zcmt" : features,
+							     NULL, 0, NULL, NULL);
 	return *context;
 }
 #endif
 
 static LLVMDisasmContextRef context_of(struct hf_disasm *disasm, unsigned isa)
 {
-	const bool code_size = isa & HF_DISASM_CODE_SIZE;
+	const unsigned apart = isa & (HF_DISASM_CODE_SIZE | HF_DISASM_ZFINX);
 
-	isa &= ~HF_DISASM_CODE_SIZE;
+	isa &= ~apart;
+	if (apart && isa != HF_ISA_RV32 && isa != HF_ISA_RV64)
+		return NULL;
 #if LLVM_VERSION_MAJOR >= 19
-	if (code_size && (isa == HF_ISA_RV32 || isa == HF_ISA_RV64))
-		return code_size_context(disasm, isa);
-#else
-	(void)code_size;
+	if (apart)
+		return context_apart(disasm, isa, apart & HF_DISASM_CODE_SIZE);
 #endif
 	if (isa >= HF_ISA_COUNT || !targets[isa].triple)
 		return NULL;

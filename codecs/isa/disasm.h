@@ -33,11 +33,15 @@
  * them. No effect with LLVM before 19.
  */
 #define HF_DISASM_CODE_SIZE 0x40u
+/* The same for all opcodes, on a hart with Zfinx or its kin. */
+#define HF_DISASM_ZFINX 0x20u
 
-/* isa with what is to be OR-ed to it of an opcode, on a hart that has these extensions: HF_RISCV_ZCMP, HF_RISCV_ZCMT. */
+/* isa with what is to be OR-ed to it of an opcode, on a hart that has these extensions: HF_RISCV_ZCMP and so on. */
 static inline unsigned hf_disasm_isa(unsigned isa, uint32_t opcode, uint32_t extensions)
 {
-	return isa | (extensions && hf_riscv_is_code_size(opcode) ? HF_DISASM_CODE_SIZE : 0);
+	if (extensions & (HF_RISCV_ZCMP | HF_RISCV_ZCMT) && hf_riscv_is_code_size(opcode))
+		return isa | HF_DISASM_CODE_SIZE;
+	return isa | (extensions & HF_RISCV_ZFINX ? HF_DISASM_ZFINX : 0);
 }
 
 /* One cache line. The rest of a text longer than HF_DISASM_HEAD, which RISC-V does not have, is in tails. */
@@ -55,8 +59,8 @@ struct hf_disasm {
 	struct hf_listed_lines *lines;            /* the same: whole lines, for the encoder that uses the disassembler */
 	void *memory;                      /* owned */
 	uint8_t (*tails)[HF_DISASM_TAIL];  /* owned */
-	/* owned; LLVM's, made when first needed; the last ones with HF_DISASM_CODE_SIZE */
-	void *context[HF_ISA_COUNT], *code_size[2];
+	/* owned; LLVM's, made when first needed; the last ones with HF_DISASM_CODE_SIZE, HF_DISASM_ZFINX */
+	void *context[HF_ISA_COUNT], *code_size[2], *zfinx[2];
 	uint32_t used;
 };
 

@@ -15,6 +15,8 @@
  */
 #define HF_RISCV_ZCMP 0x100u
 #define HF_RISCV_ZCMT 0x200u
+/* Zfinx, Zdinx, Zhinx: the opcodes of F and D, with integer registers. Nothing but their text depends on it. */
+#define HF_RISCV_ZFINX 0x400u
 #define HF_RISCV_XLEN 0x0ffu
 
 /* Bytes of the instruction that begins with these low bits: 2 or 4; 0 for the longer and reserved formats

@@ -198,10 +198,11 @@ static void write_extended(struct hf_stf_enc *e, struct hf_sink *sink)
 	char isa[32];
 
 	if (!e->source && e->extensions) {
-		rec.count = (uint32_t)snprintf(isa, sizeof isa, "rv%uimac%s%s", hf_stream_xlen(e->enc.stream, e->enc.hart),
+		rec.count = (uint32_t)snprintf(isa, sizeof isa, "rv%uimac%s%s%s", hf_stream_xlen(e->enc.stream, e->enc.hart),
 					       e->extensions & HF_RISCV_ZCMP ? "_zcmp" : "",
-					       e->extensions & HF_RISCV_ZCMT ? "_zcmt" : "");
-		hf_stf_write_remark(sink, "of ISA_EXTENDED only zcmp and zcmt are known");
+					       e->extensions & HF_RISCV_ZCMT ? "_zcmt" : "",
+					       e->extensions & HF_RISCV_ZFINX ? "_zfinx" : "");
+		hf_stf_write_remark(sink, "of ISA_EXTENDED only zcmp, zcmt and zfinx are known");
 		hf_stf_write_record(e, sink, &rec);
 		hf_sink_write(sink, isa, rec.count);
 	}

@@ -195,6 +195,13 @@ static uint32_t opcode_at(const struct hf_rvwalk *walk, uint64_t pc)
 	return hf_riscv_size(low) == 4 ? hf_get32(p) : low;
 }
 
+static bool follows_call(const struct hf_rvtrace *trace)
+{
+	const struct hf_event *last = &trace->events[trace->count ? trace->count - 1 : 0];
+
+	return trace->count && last->kind == HF_EVENT_INSN && last->insn.flow == HF_FLOW_TRAP_CALL;
+}
+
 /* An interrupt, or an exception of the instruction at pc. */
 static void trap(struct walker *w, bool interrupt, uint64_t cause)
 {
@@ -209,8 +216,9 @@ static void trap(struct walker *w, bool interrupt, uint64_t cause)
 	struct hf_event ev = {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0),
 			      .trap = {.cause = cause}};
 
-	/* the causes of ecall and ebreak are theirs alone */
-	if (!interrupt && attempt.insn.flow != HF_FLOW_TRAP_CALL && (cause == 3 || (cause >= 8 && cause <= 11)))
+	/* the causes of ecall and ebreak are theirs alone, and of the first of two */
+	if (!interrupt && (attempt.insn.flow != HF_FLOW_TRAP_CALL || follows_call(w->trace)) &&
+	    (cause == 3 || (cause >= 8 && cause <= 11)))
 		ev.trap.cause = 13;
 	ev.trap.value = !interrupt && hf_rvwalk_random(walk, 2) ? hf_rvwalk_random(walk, 1u << 31) : 0;
 	hf_rvtrace_add(w->trace, attempt);

@@ -55,6 +55,11 @@ static const struct {
 	{0xa082, 2, HF_ISA_RV64 | HF_DISASM_CODE_SIZE, "a082     cm.jalt 32"},
 	{0xba02, 2, HF_ISA_RV64 | HF_DISASM_CODE_SIZE, "ba02     unknown"},
 	{0xbe42, 2, HF_ISA_RV64, "be42     fsd fa6, 312(sp)"},
+	{0x00c5f553, 4, HF_ISA_RV64, "00c5f553 fadd.s fa0, fa1, fa2"},
+	{0x00c5f553, 4, HF_ISA_RV64 | HF_DISASM_ZFINX, "00c5f553 fadd.s a0, a1, a2"},
+	{0x02c5f553, 4, HF_ISA_RV64 | HF_DISASM_ZFINX, "02c5f553 fadd.d a0, a1, a2"},
+	{0x00052507, 4, HF_ISA_RV32 | HF_DISASM_ZFINX, "00052507 unknown"}, /* flw */
+	{0x00c58533, 4, HF_ISA_RV32 | HF_DISASM_ZFINX, "00c58533 add a0, a1, a2"},
 #endif
 };
 

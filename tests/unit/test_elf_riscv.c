@@ -26,6 +26,8 @@ static void test_arch(void)
 		{"rv64i2p1_zcmpq1p0", 0},
 		{"rv64i2p1_xzcmp1p0", 0},
 		{"_zcmp_", HF_RISCV_ZCMP},
+		{"rv32imac_zfinx1p0", HF_RISCV_ZFINX},
+		{"rv64ima_zhinxmin", HF_RISCV_ZFINX},
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
