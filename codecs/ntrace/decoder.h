@@ -135,7 +135,10 @@ extern const struct hf_dec_ops hf_ntrace_dec_ops;
 
 extern const struct hf_dec_ops hf_ntrace_records_ops;
 
-/* ---- flow.c ---- */
+/* ---- plan.c ---- */
+
+/* Adds that many instructions to the plan, borrowed, which no message agreed with yet. */
+struct hf_ntrace_plan *hf_ntrace_push_insns(struct hf_ntrace_dec *d, const struct hf_event *ev, uint32_t count);
 
 /* Adds a single event to the plan. The caller fills it in. */
 struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind);
@@ -146,6 +149,8 @@ void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64
 
 /* The GAP of what is lost, if anything is. */
 void hf_ntrace_push_gap(struct hf_ntrace_dec *d);
+
+/* ---- flow.c ---- */
 
 /* Trace is lost from here on, and code says why. If trace is lost already, that loss goes on. */
 void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t detail);

@@ -26,51 +26,6 @@ struct outcome {
 
 /* ---- events ---- */
 
-static struct hf_ntrace_plan *push(struct hf_ntrace_dec *d, const struct hf_event *ev, uint32_t count)
-{
-	struct hf_ntrace_plan *plan = &d->plans[d->plan_count++];
-
-	*plan = (struct hf_ntrace_plan){.ev = ev, .count = count};
-	d->planned += count;
-	return plan;
-}
-
-static struct hf_ntrace_plan *push_insns(struct hf_ntrace_dec *d, const struct hf_event *ev, uint32_t count)
-{
-	d->s.unproven += count;
-	return push(d, ev, count);
-}
-
-struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind)
-{
-	struct hf_event *ev = &d->singles[d->single_count++];
-
-	*ev = (struct hf_event){.kind = kind};
-	push(d, ev, 1);
-	return ev;
-}
-
-void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64_t at, uint64_t bytes,
-			 uint64_t detail)
-{
-	struct hf_event *ev = hf_ntrace_single(d, kind);
-
-	ev->code = (uint16_t)-code;
-	ev->loss.offset = hf_ntrace_input_offset(&d->input, at);
-	ev->loss.bytes = bytes;
-	ev->loss.detail = detail;
-}
-
-void hf_ntrace_push_gap(struct hf_ntrace_dec *d)
-{
-	struct hf_ntrace_state *s = &d->s;
-
-	if (!s->lost_code)
-		return;
-	hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
-	d->singles[d->single_count - 1].back = s->lost_back;
-}
-
 static void push_jump(struct hf_ntrace_dec *d, uint64_t from, uint64_t to, uint8_t flags)
 {
 	struct hf_event *ev = hf_ntrace_single(d, HF_EVENT_DISCONTINUITY);
@@ -338,7 +293,7 @@ static void run_history(struct hf_ntrace_dec *d)
 	struct hf_walk_circle circle = {0};
 
 	for (unsigned used = 0; used < HF_NTRACE_PIECE; used++) {
-		struct hf_ntrace_plan *entry = push_insns(d, block->insn, block->count);
+		struct hf_ntrace_plan *entry = hf_ntrace_push_insns(d, block->insn, block->count);
 		struct hf_walk_block *from = block;
 		int err = 0;
 
@@ -384,7 +339,7 @@ static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block
 	}
 	if (left)
 		return HF_ERR_NTRACE_NO_CODE;
-	o->entry = push_insns(d, ev, n);
+	o->entry = hf_ntrace_push_insns(d, ev, n);
 	o->next = n < block->count ? ev[n].insn.pc : block->next;
 	o->known = true;
 	return 0;
@@ -649,7 +604,7 @@ static void run_count(struct hf_ntrace_dec *d)
 			s->pc = s->left ? o.next : s->pc;
 			break;
 		}
-		o.entry = push_insns(d, block->insn, block->count);
+		o.entry = hf_ntrace_push_insns(d, block->insn, block->count);
 		s->left -= block->halfwords;
 		count_block(s, block->halfwords);
 		if (s->left == 0) {
