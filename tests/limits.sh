@@ -99,6 +99,7 @@ codecs/astf/accesses.c@PIECES_MAX@(8u * ACCESS_MAX)@256; 2,048
 codecs/astf/strings.c@STRING_MAX@65535u@65,535 | several strings
 codecs/etrace/follow.h@HF_ETRACE_WALK_MAX@(UINT64_C(1) << 20)@one packet walks | 1,048,576
 codecs/etrace/accesses.h@HF_ETRACE_ACCESSES@65536@wait for their instruction | 65,536
+codecs/etrace/params.h@HF_ETRACE_PREDICTED_LONG@(UINT32_C(1) << 20)@1,048,576
 codecs/etrace/params.h@HF_ETRACE_PREDICTED_MAX@(UINT32_C(1) << 28)@268,435,456
 codecs/etrace/params.h@HF_ETRACE_TABLE_MAX@16@2 to the power of 16
 codecs/etrace/encoder.h@HF_ETRACE_ENC_TABLE_MAX@8@2 to the power of 8

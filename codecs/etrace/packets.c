@@ -153,6 +153,15 @@ static bool is_final(const struct hf_etrace_follow *f)
 	       (hf_etrace_has(f, HF_ETRACE_INFERRED) || hf_etrace_has(f, HF_ETRACE_FINAL));
 }
 
+/* A count of branches as predicted that one wrong bit makes: the packet may still fit. */
+static void note_long(struct hf_etrace_follow *f)
+{
+	const struct hf_etrace_packet *pkt = &f->report.pkt;
+
+	if (pkt->format == 0 && !hf_etrace_is_index(pkt) && pkt->branch_count >= HF_ETRACE_PREDICTED_LONG)
+		hf_etrace_note(f, HF_ERR_ETRACE_LONG, pkt->branch_count + UINT64_C(31));
+}
+
 static int take_report(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
@@ -171,6 +180,7 @@ static int take_report(struct hf_etrace_follow *f)
 	err = hf_etrace_report_take(r);
 	if (err)
 		return err;
+	note_long(f);
 	hf_etrace_clear(f, HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP);
 	if (final) {
 		hf_etrace_clear(f, HF_ETRACE_INFERRED);

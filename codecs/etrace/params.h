@@ -78,6 +78,8 @@ enum hf_etrace_mode {
 /* Branches as predicted that one packet may stand for: a loop that waits for the better part of a second. The field has 32
  * bits, and a packet with a bit wrong would be hours of instructions. */
 #define HF_ETRACE_PREDICTED_MAX (UINT32_C(1) << 28)
+/* So many are worth a note. */
+#define HF_ETRACE_PREDICTED_LONG (UINT32_C(1) << 20)
 
 struct hf_etrace_params {
 	uint8_t version;            /* enum hf_etrace_version */

@@ -3,6 +3,7 @@
  * What the corpus does not show of the decoder: each case is a few packets over one small program, and the events that
  * must come out, written as text: the low byte of a pc, ">" and the target where it is taken.
  */
+#include "codecs/etrace/errors.h"
 #include "tests/lib/etracetest.h"
 
 #define BASE UINT64_C(0x80000000)
@@ -648,6 +649,41 @@ static void test_losses(void)
 	expect("no code", &m, "ETRACE_NO_CODE:7 40");
 }
 
+/* A count of branches that one wrong bit makes, and that fits a loop: a note before what it stands for. */
+static void test_long(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t count = HF_ETRACE_PREDICTED_LONG - 1 + i;
+		struct hf_event ev[8];
+		struct hf_stream *stream;
+		struct hf_diag diag;
+		struct hf_src *src;
+		struct hf_dec *dec;
+		struct made m;
+		size_t n, notes = 0;
+
+		make(&m, "1.1.1", "bpred_size", "2");
+		support(&m, HF_ETRACE_BRANCH_PREDICTION, 0);
+		sync(&m, 0x50, 0);
+		put(&m, report(&m, 0x50, 2, 0));
+		put(&m, (struct hf_etrace_packet){.format = 0, .branch_fmt = HF_ETRACE_FAILED, .branch_count = count});
+		sync(&m, 0x40, 0);
+		CHECK_EQ(hf_src_memory_new(m.bytes, m.n, &src), 0);
+		CHECK_EQ(hf_stream_open(&hf_codec_etrace, src, &m.setup, &stream, &diag), 0);
+		CHECK_EQ(hf_dec_new(stream, src, 0, &dec), 0);
+		for (unsigned given = 0; given < 12; given += (unsigned)n) {
+			CHECK_EQ(hf_dec_next(dec, ev, 8, &n), 0);
+			for (size_t j = 0; j < n; j++)
+				notes += ev[j].kind == HF_EVENT_NOTE && ev[j].code == -HF_ERR_ETRACE_LONG &&
+					 ev[j].loss.detail == count + 31u;
+		}
+		CHECK_EQ(notes, i);
+		hf_dec_free(dec);
+		hf_stream_close(stream);
+		hf_src_free(src);
+	}
+}
+
 /* resync_disabled: who missed the start of tracing does not know the tables, if any are used, until the next start. */
 static void test_tables(void)
 {
@@ -810,6 +846,7 @@ int main(void)
 	test_trap_values();
 	test_contexts();
 	test_losses();
+	test_long();
 	test_tables();
 	test_data();
 	return 0;
