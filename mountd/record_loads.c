@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct copy {
@@ -82,10 +83,16 @@ static int copy_bytes(int from, int to)
 	return n < 0 ? errno : 0;
 }
 
+/* The program may name anything: a pipe would be waited for, a device may never end. */
 static int copy_file(struct hf_record_loads *l, const char *path, const char *name)
 {
-	int from = open(path, O_RDONLY | O_CLOEXEC), to = -1, err = from < 0 ? errno : 0;
+	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), to = -1, err = from < 0 ? errno : 0;
+	struct stat st;
 
+	if (!err && fstat(from, &st) < 0)
+		err = errno;
+	else if (!err && !S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
 	if (!err) {
 		to = openat(l->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		err = to < 0 ? errno : copy_bytes(from, to);

@@ -86,12 +86,16 @@ static void note_limit(sqlite3_index_info *info, int i, struct asked *asked)
 static void note(sqlite3_index_info *info, int i, struct asked *asked)
 {
 	const unsigned char op = info->aConstraint[i].op;
+	const bool again = asked->equal;
 
 	asked->like |= op == SQLITE_INDEX_CONSTRAINT_LIKE;
 	asked->equal |= op == SQLITE_INDEX_CONSTRAINT_EQ;
 	asked->above |= op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT;
 	asked->below |= op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT;
 	note_limit(info, i, asked);
+	/* Of two texts the server is asked for one, and which is not known before they are. */
+	if (again)
+		asked->text = NULL;
 }
 
 /* Whether rows come in the order that is wanted, perhaps backwards: what is equal in all of them does not count; then by

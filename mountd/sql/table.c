@@ -211,9 +211,11 @@ static int keep_answer(struct cursor *cursor, const struct hf_answer_head *head,
 	/* Rows that are counted have nothing in them, and others come in a number that was agreed on. */
 	if (is_count(cursor) ? size : head->count > HF_PROTOCOL_ROWS)
 		return fail_badly((struct table *)cursor->base.pVtab);
-	if (size)
+	cursor->in = (struct hf_in){0};
+	if (size) {
 		memcpy(cursor->bytes, in->p, size);
-	cursor->in = (struct hf_in){cursor->bytes, cursor->bytes + size, false};
+		cursor->in = (struct hf_in){cursor->bytes, cursor->bytes + size, false};
+	}
 	cursor->left = head->count;
 	cursor->number = head->cursor;
 	cursor->open = !(head->flags & HF_ROWS_END);
