@@ -23,7 +23,7 @@ static void put(struct hf_walk_bytes *b, uint32_t opcode, unsigned size)
 		PUT(b, INST_OPCODE16, .size = opcode);
 }
 
-/* The instructions and losses of all, and nothing else: "1000 200@85:2000 1004 ". */
+/* The instructions and losses of all, and nothing else: "1000 170@85:2000 1004 ". */
 static void check(struct hf_walk_bytes *b, const char *want)
 {
 	struct hf_events list = hf_stft_decode(b, 0);
@@ -60,7 +60,7 @@ static void check_jump(uint32_t opcode, unsigned size, uint64_t target, bool dou
 		if (target)
 			PUT(&b, INST_PC_TARGET, .address = target);
 		if (doubted)
-			snprintf(doubt, sizeof doubt, "200@%zu:%llx ", b.n, went);
+			snprintf(doubt, sizeof doubt, "170@%zu:%llx ", b.n, went);
 		put(&b, opcode, size);
 		put(&b, NOP, 4);
 		snprintf(want + n, sizeof want - n, "1000 %s1004 %llx ", doubt, went);
@@ -117,7 +117,7 @@ static void test_sizes(void)
 	char want[128];
 
 	put(&b, NOP, 4);
-	snprintf(want, sizeof want, "1000 201@%zu:0 1004 1008 100c 203@%zu:0 1010 note202@-1:3 ", b.n, b.n + 15);
+	snprintf(want, sizeof want, "1000 171@%zu:0 1004 1008 100c 173@%zu:0 1010 note202@-1:3 ", b.n, b.n + 15);
 	for (unsigned i = 0; i < 3; i++)
 		put(&b, 0x4501, 4);
 	put(&b, 0x0513, 2);
