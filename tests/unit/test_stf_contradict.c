@@ -117,7 +117,7 @@ static void test_sizes(void)
 	char want[128];
 
 	put(&b, NOP, 4);
-	snprintf(want, sizeof want, "1000 171@%zu:0 1004 1008 100c 173@%zu:0 1010 note202@-1:3 ", b.n, b.n + 15);
+	snprintf(want, sizeof want, "1000 171@%zu:0 1004 1008 100c 173@%zu:0 1010 note172@-1:3 ", b.n, b.n + 15);
 	for (unsigned i = 0; i < 3; i++)
 		put(&b, 0x4501, 4);
 	put(&b, 0x0513, 2);
@@ -131,7 +131,7 @@ static void test_odd(void)
 
 	put(&b, NOP, 4);
 	hf_stft_event(&b, 8, 0, NULL);
-	snprintf(want, sizeof want, "1000 note204@%zu:8001 8001 3001 note205@-1:3 ", b.n);
+	snprintf(want, sizeof want, "1000 note174@%zu:8001 8001 3001 note175@-1:3 ", b.n);
 	PUT(&b, EVENT_PC_TARGET, .address = 0x8001);
 	put(&b, 0x73, 4);
 	PUT(&b, INST_PC_TARGET, .address = 0x2003);
