@@ -45,7 +45,7 @@ def is_call(name, text, arm):
     return False
 
 
-def read(listing, arm, astf):
+def read(listing, arm):
     """The instructions of a listing, each with all that follows it, and behind which trace is missing."""
     insns, context, broken, calls, lead = [], {}, False, False, []
     stacks, secure, losses, key = model.Calls(arm), False, [], ()
@@ -84,11 +84,12 @@ def read(listing, arm, astf):
                 lead = []
             continue
         if line.startswith("# context"):
-            # A record of ASTF says all ids that there are, but the listing does not say that the others hold no longer.
-            context = {} if astf and "secure" in line else dict(context)
+            context = dict(context)
             for word in line.split()[2:]:
                 name, _, value = word.partition("=")
-                if name in KEYS:
+                if name in KEYS and value == "?":
+                    context.pop(name, None)
+                elif name in KEYS:
                     context[name] = int(value)
                 elif name in ("secure", "non-secure"):
                     secure = name == "secure"
@@ -307,7 +308,7 @@ def load(cat, rng):
     askers = []
     for hart in dict.fromkeys(harts):
         listing = cat(f"hart{hart}/listing.txt")
-        insns, losses = read(listing, arm, '"format": "astf"' in info)
+        insns, losses = read(listing, arm)
         if not insns:
             continue
         a64 = not any(len(f"{i.opcode:x}") <= 4 and i.opcode for i in insns[:2000]) if arm else True

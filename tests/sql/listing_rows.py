@@ -12,7 +12,7 @@ RETURN = re.compile(r"^# trap-return(?: -> ([0-9a-f]{16}))?(?: mode=(\S+))?")
 TIME = re.compile(r"^# (time|cycles) (\d+|\?)(?: back=(\d+))?")
 MARKER = re.compile(r"^# marker type=(\d+) number=(\d+) value=([0-9a-f]+)")
 JUMP = re.compile(r"^# discontinuity ([0-9a-f]{16}|\?) -> ([0-9a-f]{16}|\?)( untraced)?")
-LOSS = re.compile(r"^# (gap|doubt|note)(?: (?:file_)?offset=(\d+))?(?: bytes=(\d+))? (.*)$")
+LOSS = re.compile(r"^# (gap|doubt|note)(?: (?:file_)?offset=(\d+))?(?: bytes=(\d+))?(?: back=\d+)? (.*)$")
 
 TABLES = {
     "instruction": ["hart", "ordinal", "mode", "pc", "opcode", "size", "mnemonic", "text", "symbol", "offset", "file",
