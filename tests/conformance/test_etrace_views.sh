@@ -37,6 +37,7 @@ while read -r view; do
 	retired "${view%etrace}listing.txt" >"$tmp/retired.$n"
 	traps "${view%etrace}listing.txt" >"$tmp/traps.$n"
 	echo "$view" >"$tmp/name.$n"
+	grep -c '^# doubt' "${view%etrace}listing.txt" >"$tmp/doubts.$n"
 # pid.stf has a 16-bit opcode that says it is longer: no code that a decoder could walk over. The literal stream has traps
 # without a cause.
 done < <(find "$mnt" -type d -name etrace -path '*/hart*' ! -path '*/pid@stf/*' ! -path '*/literal*' | sort)
@@ -54,7 +55,10 @@ for ((i = 1; i <= n; i++)); do
 	case $name in e/*) stf=0 ;; *) stf=1 ;; esac
 	traps "$listing" $stf >"$tmp/got"
 	cmp -s "$tmp/got" "$tmp/traps.$i" || fail "$name traps: $(diff "$tmp/got" "$tmp/traps.$i" | head -n 4)"
-	[ -s "$mnt/c$i@etrace/errors.txt" ] && fail "$name: $(head -n 2 "$mnt/c$i@etrace/errors.txt")"
+	# A doubt of the source is a loss in packets: stf/harts has jumps that contradict their opcodes.
+	[ "$(grep -c 'the trace unit lost packets' "$mnt/c$i@etrace/errors.txt")" -le "$(cat "$tmp/doubts.$i")" ] &&
+		! grep -qv 'the trace unit lost packets' "$mnt/c$i@etrace/errors.txt" ||
+		fail "$name: $(head -n 2 "$mnt/c$i@etrace/errors.txt")"
 done
 echo "$n views compared"
 do_umount
