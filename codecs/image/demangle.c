@@ -24,7 +24,9 @@ static void put(const char *text, size_t size, void *ctx)
 
 	if (size >= HF_DEMANGLE_MAX - output->size)
 		longjmp(output->full, 1);
-	memcpy(output->demangler->text + output->size, text, size);
+	/* Of an identifier without letters text is NULL. */
+	if (size)
+		memcpy(output->demangler->text + output->size, text, size);
 	output->size += size;
 }
 

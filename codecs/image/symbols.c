@@ -161,7 +161,7 @@ static void resolve(struct heap *heap)
 
 	if (heap->count)
 		qsort_r(c, heap->count, sizeof *c, order, heap->names);
-	for (const struct candidate *end = c + heap->count; c < end; c++) {
+	for (size_t i = 0; i < heap->count; i++, c++) {
 		if (last && c->start == last->start) {
 			c->use = ALIAS;
 			continue;

@@ -215,6 +215,8 @@ int hf_diff_side_move(struct hf_diff_side *side, uint64_t ordinal)
 	if (err)
 		return err;
 	gone = (size_t)(ordinal - side->base);
+	if (!gone)
+		return 0;
 	if (gone > side->count)
 		return HF_ERR_MISMATCH;
 	side->item += gone;

@@ -15,8 +15,7 @@ int hf_touched_init(struct hf_touched *t)
 	t->blocks = malloc((BLOCKS + 1) * sizeof *t->blocks);
 	t->slots = calloc(SLOTS, sizeof *t->slots);
 	t->longs = malloc(LONGS * sizeof *t->longs);
-	t->ranges = malloc((32 * BLOCKS + LONGS) * sizeof *t->ranges);
-	if (!t->blocks || !t->slots || !t->longs || !t->ranges)
+	if (!t->blocks || !t->slots || !t->longs)
 		return HF_ERR_NOMEM;
 	t->blocks[0] = (struct hf_touched_block){.number = NO_BLOCK};
 	t->last = t->blocks;
@@ -127,10 +126,29 @@ static size_t add_longs(struct hf_touched *t, size_t n)
 	return merged;
 }
 
-size_t hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges)
+/* For as many ranges as there can be. */
+static int make_room(struct hf_touched *t)
+{
+	const uint32_t most = 32 * t->count + t->long_count;
+
+	if (most <= t->room)
+		return 0;
+	free(t->ranges);
+	t->room = most < 2 * t->room ? 2 * t->room : most;
+	t->ranges = malloc(t->room * sizeof *t->ranges);
+	if (t->ranges)
+		return 0;
+	t->room = 0;
+	return HF_ERR_NOMEM;
+}
+
+int hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges, size_t *ret_n)
 {
 	size_t n = 0;
+	int err = make_room(t);
 
+	if (err)
+		return err;
 	for (uint32_t i = 1; i <= t->count; i++)
 		t->slots[t->blocks[i].slot] = 0;
 	qsort(t->blocks + 1, t->count, sizeof *t->blocks, compare_blocks);
@@ -141,7 +159,8 @@ size_t hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges)
 	t->count = t->long_count = 0;
 	t->last = t->blocks;
 	*ret_ranges = t->ranges;
-	return n;
+	*ret_n = n;
+	return 0;
 }
 
 /* ---- to a file and back ---- */

@@ -31,6 +31,7 @@ struct hf_touched {
 	struct hf_touched_block *last; /* the one that was hit last */
 	struct hf_range *longs, *ranges;
 	uint32_t count, long_count;
+	uint32_t room; /* of ranges */
 };
 
 /* Into a zeroed one, to be finished in any case. HF_ERR_NOMEM. */
@@ -38,8 +39,8 @@ int hf_touched_init(struct hf_touched *t);
 void hf_touched_fini(struct hf_touched *t);
 bool hf_touched_add_slowly(struct hf_touched *t, uint64_t first, uint64_t last);
 /* Takes all of it: the ranges in their order, valid until it is asked again, with something untouched between each two.
- * Returns how many. */
-size_t hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges);
+ * HF_ERR_NOMEM: nothing was taken. */
+int hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges, size_t *ret_n);
 
 /* To a file and back, into an empty one. */
 void hf_touched_keep(struct hf_touched *t, struct hf_keep *keep);

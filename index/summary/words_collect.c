@@ -128,8 +128,8 @@ static int empty(struct hf_words_collector *c)
 {
 	const unsigned level = c->level;
 	const struct hf_range *ranges;
-	const size_t n = hf_touched_take(&c->touched, &ranges);
-	int err = 0;
+	size_t n = 0;
+	int err = hf_touched_take(&c->touched, &ranges, &n);
 
 	for (size_t i = 0; i < n && !err; i++)
 		err = put_range(c, &ranges[i], level);

@@ -469,11 +469,11 @@ static void try_events(const uint8_t *data, size_t size)
 	}
 	whole = cut(ev, n, EVENTS_MOST);
 	MUST(whole.insns == insns);
-	for (size_t sliver = 1; sliver <= SLIVER; sliver++)
+	for (size_t sliver = 1; sliver <= SLIVER; sliver += 2)
 		MUST(cut(ev, n, sliver).hash == whole.hash);
 	calls = call(ev, n, EVENTS_MOST, insns);
 	MUST(calls.insns == insns);
-	for (size_t chunk = 1; chunk <= SLIVER; chunk++)
+	for (size_t chunk = 1; chunk <= SLIVER; chunk += 2)
 		MUST(call(ev, n, chunk, insns).hash == calls.hash);
 	MUST(collect(ev, n, EVENTS_MOST) == collect(ev, n, SLIVER));
 }
