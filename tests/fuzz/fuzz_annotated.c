@@ -43,9 +43,10 @@ void free_text(struct hf_source_text *of)
 	free(of->path);
 }
 
-int init_sources(struct hf_sources *sources, const struct hf_profiled *of)
+int init_sources(struct hf_sources *sources, const struct hf_profiled *of, bool paths)
 {
 	(void)of;
+	(void)paths;
 	*sources = (struct hf_sources){.any = true, .row = places, .file = files, .file_count = 3};
 	return 0;
 }
