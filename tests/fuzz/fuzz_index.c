@@ -2,7 +2,8 @@
 /*
  * Index files as hostile input. The first byte says what the rest is: bit 0 a view table instead of a decode index;
  * bit 1 changes to a valid file (each: page, offset in it, count, bytes) instead of a whole file; bit 2 page checksums
- * are put right, so that what lies behind them is reached; bit 3 a private file that a build resumes.
+ * are put right, so that what lies behind them is reached; bit 3 a private file that a build resumes; bit 4 both files are
+ * compared with what the capture says, and what is left then says the same.
  * Whatever is opened may fail to answer, but not answer nonsense.
  */
 #include "index/db.h"
@@ -15,7 +16,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { VIEW = 1, PART = 8 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
+enum { VIEW = 1, PART = 8, COMPARED = 16 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
 
 /* Of each kind of thing so many are looked at. */
 #define LOOKS 12
@@ -138,6 +139,28 @@ static void look_at_part(unsigned mode, const uint8_t *bytes, size_t n)
 	hf_ixtest_clear(&t);
 }
 
+static void count(void *ctx, const char *name, const char *what)
+{
+	MUST(*name && *what);
+	++*(unsigned *)ctx;
+}
+
+/* The other file is valid. */
+static void compare(unsigned mode)
+{
+	const unsigned other = !(mode & VIEW);
+	unsigned found = 0;
+	int err;
+
+	db_fuzz_store(t.dirfd, names[other], &valid[other], DB_FUZZ_CHANGES, NULL, 0);
+	t.build.view_count = 1;
+	err = hf_index_compare(&t.build, count, &found, NULL);
+	MUST(err == 0 || err == HF_ERR_STATE);
+	found = 0;
+	MUST(err || hf_index_compare(&t.build, count, &found, NULL) == 0);
+	MUST(!found);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool ready;
@@ -156,6 +179,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		db_fuzz_store(t.dirfd, names[mode & VIEW], &valid[mode & VIEW], mode, data + 1, size - 1);
 		look_at_index();
 		look_at_view();
+		if (mode & COMPARED)
+			compare(mode);
 	}
 	return 0;
 }

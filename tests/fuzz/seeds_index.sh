@@ -26,6 +26,10 @@ for mode in 02 03 06 07; do
 	seed "cells-$mode" $mode 02 08 00 08 ff ff 00 00 1f ff 00 01
 	seed "interior-$mode" $mode 03 00 00 0c 05 00 00 00 01 1f f0 00 00 00 00 04
 done
+seed compared-index 16
+seed compared-view 17
+seed compared-cells 16 03 08 00 04 ff ff 00 00
+seed compared-rows 17 01 00 0f 04 ff 01 02 03
 seed part-index 0e
 seed part-view 0f
 seed part-cells 0e 03 08 00 04 ff ff 00 00
