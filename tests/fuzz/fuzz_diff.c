@@ -14,6 +14,8 @@
 #define hf_cursor_take take_events
 #define hf_cursor_advance next_chunk
 #define hf_cursor_fini end_cursor
+#define hf_index_image get_image
+#define hf_image_refuses refuse_image
 #include "fs/diff/diff.c"
 #include "fs/diff/search.c"
 #include "fs/diff/side.c"
@@ -69,6 +71,20 @@ HF_NO_COVERAGE static void make_chunks(struct hart *h)
 		hf_prefixer_put(&prefixer, &h->ev[i], 1);
 		h->before[i + 1] = h->before[i] + (h->ev[i].kind == HF_EVENT_INSN);
 	}
+}
+
+/* Of no hart the code is known: they may meet anywhere. */
+int get_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_image)
+{
+	(void)index, (void)hart;
+	*ret_image = NULL;
+	return 0;
+}
+
+bool refuse_image(const struct hf_image *image, char *why, size_t size)
+{
+	(void)image, (void)why, (void)size;
+	return true;
 }
 
 int find_chunk(struct hf_index *index, uint32_t hart, uint64_t ordinal, struct hf_chunk *ret_chunk)
