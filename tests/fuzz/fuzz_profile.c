@@ -5,87 +5,17 @@
  * terminal or an editor would act on. Input: flags; how many nodes; of each its parent, function and instructions; then
  * names, each with a 0 behind it. The same bytes are escaped as they are, too.
  */
-#include "codecs/base/utf8.h"
 #include "fs/find/stack_text.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/texts.h"
-#include "tests/lib/fuzz.h"
+#include "tests/lib/fuzztext.h"
 
-#include <ctype.h>
 #include <elf.h>
-#include <string.h>
 
 enum { DEMANGLE = 1, SAMPLED = 2, TIMED = 4 };
 enum { TEXT = 1, SYMBOLS, STRINGS, SECTIONS, NAMES = 16, NODES = 24, BYTES = 1024, BASE = 0x1000, STEP = 16 };
 
 /* ---- what must hold ---- */
-
-HF_NO_COVERAGE static void check_text(const char *text, size_t n)
-{
-	for (size_t i = 0, length; i < n; i += length) {
-		const unsigned char c = (unsigned char)text[i];
-
-		length = c < 0x80 ? 1 : hf_utf8_length((const uint8_t *)text + i, n - i);
-		MUST(length && (c >= ' ' || c == '\n' || c == '\t') && c != 0x7f);
-		MUST(length != 2 || c != 0xc2 || (unsigned char)text[i + 1] >= 0xa0);
-	}
-}
-
-static bool in_script = true; /* JSON has none of what XML takes for its own */
-
-/* The value at p, and what is behind it. */
-HF_NO_COVERAGE static const char *skip_json(const char *p, unsigned depth)
-{
-	MUST(depth < 100);
-	p += strspn(p, " \n\t");
-	if (*p == '"') {
-		for (p++; *p != '"'; p++) {
-			MUST((unsigned char)*p >= ' ' && (!in_script || !strchr("<>&", *p)));
-			if (*p == '\\') {
-				p++;
-				MUST(*p && strchr("\"\\/bfnrtu", *p));
-				for (unsigned i = 0; i < 4 && p[-1] == '\\' && *p == 'u'; i++)
-					MUST(isxdigit((unsigned char)p[i + 1]));
-			}
-		}
-		return p + 1;
-	}
-	if (*p == '{' || *p == '[') {
-		const char end = *p == '{' ? '}' : ']';
-
-		do {
-			p++;
-			p += strspn(p, " \n\t");
-			if (*p == end)
-				break;
-			if (end == '}') {
-				MUST(*p == '"');
-				p = skip_json(p, depth + 1);
-				p += strspn(p, " \n\t");
-				MUST(*p++ == ':');
-			}
-			p = skip_json(p, depth + 1);
-			p += strspn(p, " \n\t");
-		} while (*p == ',');
-		MUST(*p == end);
-		return p + 1;
-	}
-	if (isalpha((unsigned char)*p)) {
-		const size_t n = strspn(p, "truefalsn");
-
-		MUST((n == 4 && (!memcmp(p, "true", 4) || !memcmp(p, "null", 4))) ||
-		     (n == 5 && !memcmp(p, "false", 5)));
-		return p + n;
-	}
-	MUST(strspn(p, "-0123456789.eE+"));
-	return p + strspn(p, "-0123456789.eE+");
-}
-
-HF_NO_COVERAGE static void check_json(const char *text)
-{
-	text = skip_json(text, 0);
-	MUST(!text[strspn(text, " \n\t")]);
-}
 
 /* A tag, from its name on; what is behind it. *ret_alone: it has no end. */
 HF_NO_COVERAGE static const char *skip_tag(const char *p, bool *ret_alone)
@@ -117,7 +47,7 @@ HF_NO_COVERAGE static void check_xml(const char *p)
 
 			MUST(end);
 			if (p[9] == '{')
-				MUST(skip_json(p + 9, 0) == end);
+				MUST(skip_json(p + 9, true, 0) == end);
 			p = end + 3;
 		} else if (!strncmp(p, "</", 2)) {
 			const size_t n = strcspn(p + 2, ">");
@@ -267,7 +197,7 @@ static void check_files(const struct hf_profiled *of)
 	check_xml(text);
 	free(text);
 	text = write_text(hf_profile_speedscope, of);
-	check_json(text);
+	check_json(text, true);
 	free(text);
 	text = write_text(hf_profile_stacks, of);
 	check_folded(text, of->counts->insns);
@@ -302,9 +232,7 @@ static void check_stack(const struct hf_profiled *of)
 	hf_stack_put_json(&sink, &stack, of->symbols);
 	check_text((const char *)sink.start, (size_t)hf_sink_total(&sink));
 	hf_sink_write(&sink, "", 1);
-	in_script = false;
-	check_json((const char *)sink.start);
-	in_script = true;
+	check_json((const char *)sink.start, false);
 	hf_sink_fini_memory(&sink);
 }
 
@@ -328,7 +256,7 @@ static void check_escapes(const char *bytes, size_t n)
 		if (i == 0)
 			check_xml(text);
 		else if (i == 1)
-			check_json(text);
+			check_json(text, true);
 	}
 }
 
