@@ -147,20 +147,21 @@ static void show(int from)
 	}
 }
 
-/* As execvp, but with the output shown; returns only after an error, which is in errno. */
-static void run_shown(const char *const argv[])
+/* What execvp runs, but with the output shown: its exit status. -1 after an error, which is in errno; of execvp in the
+ * child. */
+static int run_shown(const char *const argv[])
 {
 	int ends[2], status = 0;
 	pid_t pid;
 
 	if (pipe(ends) < 0 || (pid = fork()) < 0)
-		return;
+		return -1;
 	if (pid == 0) {
 		dup2(ends[1], STDOUT_FILENO);
 		close(ends[0]);
 		close(ends[1]);
 		execvp(argv[0], (char **)argv);
-		return;
+		return -1;
 	}
 	close(ends[1]);
 	/* The terminal's signals are for the shell: it ends the query. */
@@ -169,13 +170,14 @@ static void run_shown(const char *const argv[])
 	show(ends[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int hf_command_sql(const struct hf_settings *settings)
 {
 	const char *argv[ARGUMENTS], *end;
 	char self[PATH_MAX], *extension, *open, *query, *load;
+	int status = -1;
 
 	if (settings->operand_count < 1 || settings->operand_count > 2)
 		return hf_settings_usage(settings, "an archive or a capture is needed, and perhaps one query");
@@ -198,14 +200,17 @@ int hf_command_sql(const struct hf_settings *settings)
 	setenv("HARTFS_SHELL", "1", 1);
 	/* The prompt of the shell needs the terminal itself. */
 	if (isatty(STDOUT_FILENO) && (query || !isatty(STDIN_FILENO)))
-		run_shown(argv);
+		status = run_shown(argv);
 	else
 		execvp(argv[0], (char **)argv);
-	hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
-	       errno == ENOENT ? " (the package sqlite3 has it)" : "");
+	if (status < 0) {
+		hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
+		       errno == ENOENT ? " (the package sqlite3 has it)" : "");
+		status = HF_EXIT_FAILURE;
+	}
 	free(load);
 	free(query);
 	free(open);
 	free(extension);
-	return HF_EXIT_FAILURE;
+	return status;
 }

@@ -69,6 +69,7 @@ static void test_stream(void)
 	CHECK_EQ(hf_code_size_extensions(&stream, 7), BOTH);
 	say(&d, HF_SETUP_ANY, "zcmp", "0");
 	CHECK_EQ(hf_code_size_extensions(&stream, 0), 0);
+	fini(&d);
 }
 
 static void test_read(void)
