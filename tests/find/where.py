@@ -13,7 +13,7 @@ import judge
 hart, arm, seed, count = sys.argv[1], sys.argv[2] == "arm", sys.argv[3], int(sys.argv[4])
 may_refuse = len(sys.argv) > 5
 rng = random.Random(seed)
-insns, _ = judge.read(open(hart + "/listing.txt", encoding="latin-1").read(), arm, False)
+insns, _ = judge.read(open(hart + "/listing.txt", encoding="latin-1").read(), arm)
 bad = refused = 0
 
 
