@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/prune.h"
 
+#include "index/codecs.h"
 #include "index/dir_entry.h"
 #include "index/fault.h"
+#include "index/index_tables.h"
 #include "index/pack.h"
 #include "index/store.h"
+#include "index/vfs.h"
 
 #include <dirent.h>
 #include <errno.h>

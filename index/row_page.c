@@ -2,6 +2,7 @@
 #include "index/row_page.h"
 
 #include "codecs/base/bytes.h"
+#include "index/chunk.h"
 #include "index/columns.h"
 
 #include <assert.h>
