@@ -6,7 +6,7 @@
 #define HF_FS_CONTROL_H
 
 #include "codecs/base/sink.h"
-#include "fs/fs.h"
+#include "fs/base/options.h"
 #include "fs/base/lock.h"
 
 struct hf_tree;

@@ -9,7 +9,9 @@
 #include "fs/archive/archive.h"
 #include "fs/archive/held.h"
 #include "fs/archive/path.h"
+#include "fs/base/callbacks.h"
 #include "fs/base/kept.h"
+#include "fs/bytes/read.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/all.h"
 #include "fs/find/where.h"
@@ -17,6 +19,7 @@
 #include "fs/profile/profile.h"
 #include "fs/tree/control.h"
 #include "fs/tree/kind.h"
+#include "fs/tree/opened.h"
 
 #include <limits.h>
 
