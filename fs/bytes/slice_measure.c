@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measuring one view of a slice: how long it is, and where it can be entered. */
+#include "fs/bytes/kinds.h"
+#include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
 
 #include <stdio.h>

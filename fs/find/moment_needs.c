@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which chunks tell something of a moment: the lists of the summary name them. */
-#include "fs/find/moment.h"
+#include "fs/find/told.h"
 
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the events of a chunk tell of a moment. */
-#include "fs/find/moment.h"
+#include "fs/find/told.h"
 
 #include "fs/base/list.h"
 

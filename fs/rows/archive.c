@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture, hart, view, problem: what an archive has. */
+#include "fs/capture/brief.h"
 #include "fs/hartfs.h"
 #include "fs/rows/summed.h"
 
