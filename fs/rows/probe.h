@@ -7,7 +7,7 @@
 #define HF_ROWS_PROBE_H
 
 #include "fs/find/terms.h"
-#include "index/cursor.h"
+#include "index/read/cursor.h"
 
 /* Whether there are conditions that a look at events can answer. */
 bool hf_rows_probe_is_useful(const struct hf_terms *terms);
