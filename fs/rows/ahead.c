@@ -113,7 +113,7 @@ static int fill(struct hf_rows_ahead *ahead, struct hf_rows *rows, hf_rows_ahead
 	uint64_t number;
 	int err = ahead->slots ? 0 : make_slots(ahead, rows);
 
-	while (!err && !ahead->alone && ahead->in_flight < ahead->window && ahead->in_flight < ahead->count && next(rows, &number))
+	while (!err && ahead->in_flight < ahead->window && ahead->in_flight < ahead->count && next(rows, &number))
 		err = submit(ahead, rows, number);
 	return err;
 }

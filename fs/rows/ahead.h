@@ -29,7 +29,6 @@ struct hf_rows_ahead {
 		int err;
 	} *slots; /* a ring: first, and in_flight of them; owned; NULL: not yet needed */
 	size_t count, first, in_flight, window;
-	bool alone; /* none ahead: the next one may not be wanted */
 	const struct hf_terms *probe; /* chunks that have nothing of these are passed over; NULL: none is */
 };
 
