@@ -3,8 +3,8 @@
 #include "fs/rows/events.h"
 
 #include "codecs/base/text.h"
+#include "fs/find/plan.h"
 #include "fs/rows/ahead.h"
-#include "fs/rows/rare_plan.h"
 
 /* Lists are asked of so many chunks at first, and then of so many times more each time: whoever wants few rows is not to
  * read the lists of the whole hart. */
@@ -26,7 +26,7 @@ struct reading {
 	struct hf_rows_ahead ahead;
 	struct hf_rows_chunk *chunk;
 	size_t low_head, high_head; /* heads of it that are still to come */
-	bool gave;		    /* the last chunk had a row */
+	uint64_t given;		    /* rows before the last chunk */
 	int err;		    /* of planning */
 };
 
@@ -58,8 +58,7 @@ static int find_window(const struct hf_rows *rows, struct reading *r, uint64_t *
 
 static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint64_t high)
 {
-	const struct hf_rows_events *how = rows->table->how;
-	const bool listed = (r->terms || how->rare) && high - low > 1;
+	const bool listed = r->terms && high - low > 1;
 	struct hf_find_ask ask = {.terms = r->terms,
 				  .summary = listed ? hf_rows_hart_summary(rows->hart) : NULL,
 				  .index = rows->hart->open->index,
@@ -71,7 +70,7 @@ static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint
 
 	r->plan = (struct hf_find_plan){.low = low, .high = high};
 	if (ask.summary)
-		err = r->terms ? hf_find_plan_new(&ask, &r->plan) : hf_rows_rare_plan(&ask, how->rare, &r->plan);
+		err = hf_find_plan_new(&ask, &r->plan);
 
 	/* A list that is damaged, or is not there, costs time and no row. */
 	if (err == HF_ERR_STATE)
@@ -126,6 +125,8 @@ int hf_rows_events_open(struct hf_rows *rows)
 
 	if (!err && how->ask)
 		how->ask(rows, &r->question);
+	if (!err && how->rare && !r->question.count)
+		r->question.term[r->question.count++] = (struct hf_find_term){.kind = HF_ASK_RARE, .rare = how->rare};
 	if (!err && r->question.count)
 		err = hf_terms_new(&r->question, rows->hart->open, rows->hart->info.id, &r->terms, why, sizeof why);
 	/* A name that nothing has: there are no rows. */
@@ -133,8 +134,12 @@ int hf_rows_events_open(struct hf_rows *rows)
 		err = 0;
 		r->low = r->high;
 	}
-	if (r)
+	if (r) {
 		r->window = WINDOW_FIRST;
+		r->given = UINT64_MAX;
+		r->ahead.source = (struct hf_find_source){
+			.open = rows->hart->open, .terms = r->terms, .hart = rows->hart->info.id};
+	}
 	if (err && r)
 		hf_rows_events_close(rows);
 	return err;
@@ -211,7 +216,8 @@ static int next_chunk(struct hf_rows *rows, struct reading *r)
 	uint64_t number = 0;
 	int err;
 
-	r->ahead.probe = !r->gave && !r->plan.exact && hf_rows_probe_is_useful(r->terms) ? r->terms : NULL;
+	/* Lists of words name chunks that may have rows, and in most of these there is none: as in the last one. */
+	r->ahead.probe = r->given == rows->given && !r->plan.exact && r->terms && (r->terms->access | r->terms->reg);
 	err = hf_rows_ahead_take(&r->ahead, rows, next_number, &r->chunk, &number);
 	if (err == HF_ERR_LIMIT)
 		hf_rows_fail(rows, err, "hart %u: chunk %llu has more than %u events", rows->hart->info.id,
@@ -257,7 +263,6 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)
 		const size_t number = rows->ask->reverse ? --r->high_head : r->low_head++;
 
 		err = put_event(rows, r, number, row, &is);
-		r->gave |= is;
 		if (is)
 			return err;
 	}
@@ -266,7 +271,7 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)
 	if (r->chunk)
 		hf_rows_chunk_put(rows->session, r->chunk);
 	err = next_chunk(rows, r);
-	r->gave = false;
+	r->given = rows->given;
 	return err ? err : HF_NOTE_MORE;
 }
 

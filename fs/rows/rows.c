@@ -194,9 +194,11 @@ int hf_rows_next(struct hf_rows *rows, struct hf_row *ret_row)
 	while (!err) {
 		begin_row(rows, ret_row);
 		err = rows->opened ? rows->table->next(rows, ret_row) : HF_NOTE_END;
-		if (!err && is_asked(rows, ret_row))
+		if (!err && is_asked(rows, ret_row)) {
+			rows->given++;
 			return 0;
-		if (hf_rows_are_stopped(rows))
+		}
+		if ((err || !(++rows->left_out & 255)) && hf_rows_are_stopped(rows))
 			return HF_ERR_CANCELLED;
 		if (err == HF_NOTE_END) {
 			leave(rows);

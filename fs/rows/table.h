@@ -46,6 +46,8 @@ struct hf_rows {
 	struct hf_capture *capture; /* the same */
 	struct hf_rows_hart *hart;  /* one reference; NULL: none is at hand */
 	size_t next_hart;
+	uint64_t given;	   /* rows */
+	unsigned left_out; /* rows that did not meet the conditions */
 	bool entered; /* there was a hart */
 	bool opened; /* table->open was called, and close was not */
 	void *own;
