@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/store.h"
 
-#include "index/array.h"
+#include "codecs/base/array.h"
 #include "index/fault.h"
 #include "index/pack.h"
 #include "index/row_pages.h"

@@ -102,8 +102,8 @@ while read -r folder count; do
 	bash tests/cycles.sh . "$build" "$folder" "$count" || bad=1
 done <<'END'
 index 42
-fs 146
-mountd 10
+fs 26
+mountd 0
 END
 # What is wrong, a loss says in hf_event.code; hf_event.size is bytes of DATA.
 negated() { grep -rnE '\.size = -' --include='*.[ch]' --include='*.md' "$@"; }

@@ -9,7 +9,6 @@
 
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
-#include "fs/fs.h"
 #include "index/exec.h"
 #include "index/index.h"
 #include "fs/base/list.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rare events of a summary: behind which instructions a trap or a gap came. */
-#include "fs/find/plan.h"
+#include "fs/find/list.h"
 
 #include "codecs/isa/names.h"
 #include "index/index.h"

@@ -7,7 +7,13 @@
 #ifndef HF_ROWS_ROWS_H
 #define HF_ROWS_ROWS_H
 
-#include "fs/fs.h"
+#include "codecs/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hf_fs;
 
 /* Of a table, at most. */
 #define HF_ROWS_COLUMNS 31

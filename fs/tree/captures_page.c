@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/captures_page.h"
+#include "codecs/base/array.h"
 #include "fs/base/human.h"
 #include "fs/capture/capture.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/profile.h"
-#include "fs/tree/tree.h"
+#include "fs/tree/shared.h"
+#include "fs/tree/tree_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@ enum { CAPTURES = 1000, HARTS = 4 };
 
 struct list {
 	struct hf_capture **at; /* they live as long as the tree */
-	size_t count, room;
+	size_t count;
 	bool full; /* no memory */
 };
 
@@ -27,18 +29,10 @@ static void add(void *ctx, struct hf_capture *capture)
 {
 	struct list *list = ctx;
 
-	if (list->count == list->room) {
-		const size_t room = list->room ? 2 * list->room : 64;
-		struct hf_capture **at = realloc(list->at, room * sizeof *at);
-
-		if (!at) {
-			list->full = true;
-			return;
-		}
-		list->at = at;
-		list->room = room;
-	}
-	list->at[list->count++] = capture;
+	if (hf_array_room(&list->at, list->count, sizeof capture))
+		list->full = true;
+	else
+		list->at[list->count++] = capture;
 }
 
 static int by_path(const void *a, const void *b)

@@ -9,7 +9,7 @@
 
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
-#include "fs/fs.h"
+#include "fs/tree/opened.h"
 
 #include <stdatomic.h>
 

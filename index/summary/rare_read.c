@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/rare.h"
 
-#include "index/array.h"
+#include "codecs/base/array.h"
 #include "index/summary/inverse_read.h"
 #include "index/summary/rare_collect.h"
 

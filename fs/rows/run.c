@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a table: capture by capture, hart by hart. */
+#include "codecs/base/array.h"
 #include "fs/rows/run.h"
 #include "fs/rows/table.h"
 
@@ -49,7 +50,7 @@ static bool add_path(void *ctx, const char *path, const char *view_dir)
 	(void)view_dir;
 	paths->err = HF_ERR_CANCELLED;
 	if (!hf_rows_are_stopped(rows))
-		paths->err = hf_array_room(&paths->path, paths->count, &paths->room, sizeof *paths->path);
+		paths->err = hf_array_reserve(&paths->path, paths->count + 1, &paths->room, sizeof *paths->path);
 	if (paths->err)
 		return false;
 	paths->path[paths->count] = strdup(path);
