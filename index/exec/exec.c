@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of the executor: they are started when there is a job for one more, and joined at the end. */
-#include "index/exec/exec_internal.h"
+#include "index/exec/exec.h"
 
 #include "codecs/isa/disasm.h"
 #include "codecs/source/source.h"
-#include "index/exec/exec.h"
+#include "index/exec/exec_internal.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
+#include "index/read/view_table.h"
+
 #include "index/read/decode_index.h"
 #include "index/read/merge.h"
-#include "index/read/view_table.h"
 #include "index/store/published.h"
 #include "index/table/index_tables.h"
 

@@ -5,7 +5,6 @@
 #include "index/base/fault.h"
 #include "index/store/disk_file.h"
 #include "index/store/memory_file.h"
-#include "index/store/spool_format.h"
 #include "index/store/spool_room.h"
 #include "index/table/db.h"
 #include "index/table/vfs.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding files in packs and among those that wait, and adding those. */
+#include "index/store/packs.h"
+
 #include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
 #include "index/store/disk_file.h"
 #include "index/store/memory_file.h"
-#include "index/store/packs.h"
 #include "index/store/packs_internal.h"
 
 #include <dirent.h>
