@@ -17,7 +17,7 @@
 #include "fs/base/chunk_cache.h"
 #include "fs/base/free_list.h"
 #include "fs/base/list.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 
 #include <assert.h>
 #include <stdlib.h>

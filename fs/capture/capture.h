@@ -9,7 +9,7 @@
 
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "index/index.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
