@@ -104,7 +104,7 @@ static size_t counted_bytes(const struct hf_profile *profile)
 {
 	if (!profile->tree)
 		return 0;
-	return profile->counts.room * sizeof *profile->counts.row +
+	return profile->counts.n * sizeof *profile->counts.row +
 	       profile->tree->count * (sizeof *profile->tree->nodes + sizeof *profile->tree->below);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/sql/wire.h"
-#include "codecs/base/array.h"
 #include "mountd/sql/protocol.h"
 
 #include <errno.h>
@@ -12,11 +11,23 @@
 
 static uint8_t *make_room(struct hf_out *out, size_t n)
 {
-	uint8_t *at;
+	size_t room = out->room ? out->room : 256;
+	uint8_t *bigger, *at;
 
-	if (out->failed || n > out->most - out->n || hf_array_reserve(&out->p, out->n + n, &out->room, 1)) {
+	if (out->failed || n > out->most - out->n) {
 		out->failed = true;
 		return NULL;
+	}
+	while (room < out->n + n)
+		room *= 2;
+	if (room > out->room) {
+		bigger = realloc(out->p, room);
+		if (!bigger) {
+			out->failed = true;
+			return NULL;
+		}
+		out->p = bigger;
+		out->room = room;
 	}
 	at = out->p + out->n;
 	out->n += n;
