@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/rows/ahead.h"
 
-#include "fs/bytes/bytes.h"
+#include "fs/bytes/answer.h"
 #include "fs/capture/repair.h"
 
 #include <stdlib.h>
@@ -9,12 +9,11 @@
 static int look(const struct hf_open *open, struct hf_cursor *cursor, uint64_t number, const struct hf_terms *probe,
 		bool *ret_barren)
 {
-	const struct hf_bytes any = {.capture = open->capture, .version = open->version};
 	bool may = true;
 	int err = probe ? hf_rows_probe(cursor, number, probe, &may) : 0;
 
 	*ret_barren = !may;
-	return hf_bytes_check_made(&any, err);
+	return hf_answer_check(open, err);
 }
 
 static int run(struct hf_job *job, struct hf_worker *worker)
