@@ -16,6 +16,26 @@ int hf_fs_libraries(char *buf, size_t size)
 	return hf_index_libraries(buf, size);
 }
 
+bool hf_fs_knows_views(const char *list)
+{
+	return hf_views_known(list);
+}
+
+bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME])
+{
+	return hf_views_name(i, buf, HF_FS_VIEW_NAME);
+}
+
+int hf_fs_check_params(int archive_fd, const char *given, char *why, size_t size)
+{
+	return hf_params_check(archive_fd, given, why, size);
+}
+
+unsigned hf_fs_reach(int dir_fd, const char *ini)
+{
+	return hf_members_reach(dir_fd, ini);
+}
+
 static bool is_stopping(void *ctx)
 {
 	return hf_stopping(ctx);

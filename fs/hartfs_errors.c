@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libhartfs: errors of hartfs.h out of those of codecs/base/err.h, and in words. */
 #include "codecs/base/errors.h"
-#include "fs/hartfs.h"
-#include "fs/library.h"
+#include "fs/hartfs_errors.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -3,20 +3,10 @@
 #ifndef HF_FS_LIBRARY_H
 #define HF_FS_LIBRARY_H
 
-#include "fs/fs.h"
-#include "fs/hartfs.h"
+#include "fs/hartfs_errors.h"
 
 /* The file system behind an archive. */
 struct hf_fs *hf_library_fs(const struct hartfs_archive *archive);
-
-/* The public error of err, and in *diag (may be NULL) all that is known of it. capture: that it is about, or NULL; own:
- * where it is, if that is of err, or NULL. fs may be NULL. */
-int hf_library_fail(struct hf_fs *fs, const char *capture, int err, const struct hf_diag *own,
-		    struct hartfs_diag *diag);
-
-/* The public error of one of codecs/base/err.h, and misuse in words. */
-int hf_library_error(int err);
-int hf_library_misuse(struct hartfs_diag *diag, const char *text);
 
 /* hartfs_view_open; a capture that is indexed meanwhile tells progress of it, and gives put the view's bytes as
  * hf_fs_index_tapped does. Both may be NULL. */

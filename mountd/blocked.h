@@ -6,7 +6,7 @@
 #ifndef HF_MOUNTD_BLOCKED_H
 #define HF_MOUNTD_BLOCKED_H
 
-#include "mountd/session.h"
+#include "mountd/served.h"
 
 /* Nothing is put aside yet. */
 void hf_blocked_init(struct hf_session *session);

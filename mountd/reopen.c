@@ -3,7 +3,7 @@
  * Where a mount's processes write: first to the terminal as well, later to the log alone. A log file that was rotated
  * away the supervisor opens anew and hands to the confined server.
  */
-#include "mountd/daemon.h"
+#include "mountd/plan.h"
 #include "mountd/log.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "mountd/blocked.h"
 #include "mountd/confine.h"
-#include "mountd/daemon.h"
+#include "mountd/plan.h"
 #include "mountd/log.h"
 #include "mountd/mounts.h"
 #include "mountd/paths.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mountd/sandbox.h"
+#include "mountd/sandbox_parts.h"
 
 #include <errno.h>
 

@@ -18,7 +18,7 @@ while IFS='@' read -r file name value words; do
 		bad "$file: $name is not $value any more: $page says '$words'"
 	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
-index/index.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
+index/limits.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
 index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
 index/summary/call.h@HF_CALL_DEPTH@1024u@calls and traps that a context is in | 1,024
 index/summary/call.h@HF_CALL_FRAMES@(1u << 18)@262,144
@@ -35,9 +35,9 @@ fs/profile/busy.h@HF_BUSY_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16
 fs/profile/report.c@PROBLEMS@20@lines of problems | 25; 20
 fs/tree/captures_page.c@CAPTURES@1000@harts of one | 1,000; 4
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
-fs/find/moment.h@HF_MOMENT_REGISTERS@8192@registers of **hartfs state** | 8,192
-fs/find/moment.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
-fs/find/moment.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
+fs/find/told.h@HF_MOMENT_REGISTERS@8192@registers of **hartfs state** | 8,192
+fs/find/told.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
+fs/find/told.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
 fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
 mountd/sql/extension.c@OPTIONS_MOST@31@options of *hartfs_open()* | 31
 mountd/sql/child.c@CANCEL_MS@5000@one that is interrupted | 5
@@ -78,7 +78,7 @@ codecs/image/bias.c@PIECES_MAX@64@64 executable segments
 codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
 index/counts.h@HF_COUNTS_MAX@(UINT32_C(1) << 21)@different instructions of a hart | 2,097,152
 fs/find/where.h@HF_WHERE_DECODED@(UINT64_C(1) << 20)@lines of a file in *where/* | 1,048,576
-fs/profile/profile.h@HF_PROFILE_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760
+fs/profile/counted.h@HF_PROFILE_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760
 fs/profile/memory.c@PAIRS_MAX@(UINT32_C(1) << 19)@524,288 pairs
 fs/profile/memory.c@PAGES_MAX@256u@pages of an access in *memory.txt* | 256
 index/summary/words_pages.h@HF_WORDS_PAGES_MAX@(UINT32_C(1) << 19)@524,288 pages where chunks
@@ -126,13 +126,13 @@ codecs/image/elf_read.h@HF_ELF_SECTIONS_MAX@65536u@65,536 sections
 codecs/source/hex.c@WORD_MAX@16@16 digits
 codecs/source/source.h@HF_BLOCK_MAX@(UINT64_C(64) << 20)@| 64 MiB | the chunk is lost
 index/exec.h@HF_PAUSED_MAX@8@indexing is put aside | 8
-index/index.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
+index/hart.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
 index/index_part.h@HF_FILE_PROBLEMS@256@256 of the file
 index/row.h@HF_SLOT_MAX@UINT64_C(65535)@32,768
 index/row.h@HF_VIEW_CHUNK_MAX@(UINT64_C(256) << 20)@one chunk of a view | 256 MiB
 fs/archive/params.c@PARAMS_MAX@3072@3,072 characters
 fs/capture/members.h@HF_MEMBERS_DIRS_MAX@4096@4,096 | the views are for root
-fs/tree/control.h@HF_REMARKS_MAX@1000@1,000
+fs/tree/shared.h@HF_REMARKS_MAX@1000@1,000
 fs/tree/control.c@PROGRESS_LINES@1000@1,000
 fs/bytes/slice_queue.c@QUEUE_MAX@64@their pass | 64
 contrib/capture/ring.h@RING_SLOTS@512@at a time | 512

@@ -6,9 +6,10 @@
 #ifndef HF_FS_ARCHIVE_H
 #define HF_FS_ARCHIVE_H
 
-#include "fs/fs.h"
+#include "fs/base/options.h"
 
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 struct hf_archive {
 	int fd;                   /* owned */

@@ -342,7 +342,7 @@ void hf_params_join_access(struct hf_params_access *own, const struct hf_archive
 	hf_access_join(access, &own->now);
 }
 
-int hf_fs_check_params(int archive_fd, const char *given, char *why, size_t size)
+int hf_params_check(int archive_fd, const char *given, char *why, size_t size)
 {
 	const struct hf_archive archive = {.fd = archive_fd};
 	char *params;

@@ -21,6 +21,9 @@
 int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, struct hf_access *ret_access,
 		   char *why, size_t size);
 
+/* hf_fs_check_params. */
+int hf_params_check(int archive_fd, const char *given, char *why, size_t size);
+
 /* hartfs.conf as one of the files that views are made of: as it was when it was read and as it is now. */
 struct hf_params_access {
 	pthread_mutex_t lock;

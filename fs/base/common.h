@@ -10,7 +10,7 @@
 #include "fs/base/lock.h"
 #include "fs/base/metrics.h"
 #include "fs/base/once.h"
-#include "fs/fs.h"
+#include "fs/base/options.h"
 #include "index/exec.h"
 
 #include <stdatomic.h>

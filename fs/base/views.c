@@ -3,7 +3,6 @@
 #include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
 #include "fs/base/views.h"
-#include "fs/fs.h"
 #include "index/index.h"
 
 #include <pthread.h>
@@ -84,7 +83,7 @@ static bool is_name(const char *name, size_t length)
 	return hf_view_is_named(HF_VIEW_PROGRAM, name, length);
 }
 
-bool hf_fs_knows_views(const char *list)
+bool hf_views_known(const char *list)
 {
 	for (;; list++) {
 		const size_t length = strcspn(list, ",");
@@ -97,14 +96,14 @@ bool hf_fs_knows_views(const char *list)
 	}
 }
 
-bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME])
+bool hf_views_name(size_t i, char *buf, size_t size)
 {
 	const size_t view = i < HF_ENC_COUNT ? i : HF_VIEW_PROGRAM;
 	const size_t dir = hf_view_dir(view, NULL);
 
 	if (i > HF_ENC_COUNT)
 		return false;
-	snprintf(buf, HF_FS_VIEW_NAME, "%.*s", dir ? (int)dir : -1, hf_fs_view_ops(view)->view);
+	snprintf(buf, size, "%.*s", dir ? (int)dir : -1, hf_fs_view_ops(view)->view);
 	return true;
 }
 

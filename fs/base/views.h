@@ -36,6 +36,10 @@ size_t hf_view_dir(size_t view, const char **ret_name);
 /* Whether these length bytes name it: by its file, or by its directory. */
 bool hf_view_is_named(size_t view, const char *name, size_t length);
 
+/* hf_fs_knows_views, hf_fs_view_name. */
+bool hf_views_known(const char *list);
+bool hf_views_name(size_t i, char *buf, size_t size);
+
 struct hf_views {
 	bool wanted[HF_VIEW_ALL];   /* hf_fs_options.views */
 	char common[128];           /* what the bytes of every view depend on */

@@ -70,14 +70,6 @@ struct hf_bytes {
 void hf_bytes_ref(const struct hf_bytes *bytes);
 void hf_bytes_unref(const struct hf_bytes *bytes);
 
-/* Of a capture with these facts: the decompressed stream; a view, or a file beside one, by number; a text.
- * HF_ERR_NOT_FOUND if there is none. */
-int hf_bytes_of_stream(struct hf_capture *capture, const struct hf_facts *facts, struct hf_bytes *ret_bytes);
-int hf_bytes_of_view(struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, size_t view,
-		     struct hf_bytes *ret_bytes);
-int hf_bytes_of_text(struct hf_capture *capture, const struct hf_facts *facts, enum hf_text text,
-		     struct hf_bytes *ret_bytes);
-
 extern const struct hf_bytes_ops hf_bytes_stream, hf_bytes_chunks, hf_bytes_program, hf_bytes_side, hf_bytes_text,
 	hf_bytes_slice;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The views of all harts as one, merged by time: cut evenly, and put together of pieces of the harts' own. */
+#include "fs/bytes/kinds.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "index/merge.h"

@@ -4,6 +4,7 @@
 #define HF_FS_REQUEST_H
 
 #include "fs/bytes/ahead.h"
+#include "fs/bytes/read.h"
 
 /* What a read holds until it is released: pinned blocks, or bytes of its own. In struct hf_read.state. */
 struct hf_request;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices as they are kept, found again and read. */
+#include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
-#include "fs/bytes/slice.h"
 #include "fs/capture/makers.h"
 #include "index/cut.h"
 

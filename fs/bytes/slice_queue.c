@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When which slice is measured, who waits for it, and how far it is. */
+#include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
 
 #include "codecs/base/errors.h"

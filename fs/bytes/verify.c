@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checking all bytes of a capture against its index, on all threads that decode. */
+#include "fs/bytes/kinds.h"
 #include "fs/bytes/bytes.h"
 
 #include "codecs/source/errors.h"

@@ -3,10 +3,12 @@
 #ifndef HF_FS_ALL_H
 #define HF_FS_ALL_H
 
+#include "fs/base/callbacks.h"
 #include "fs/capture/capture.h"
 #include "fs/capture/index_dir.h"
 
 struct hf_captures;
+struct hf_fs_brief;
 
 /* Captures by how far they are. */
 struct hf_capture_count {

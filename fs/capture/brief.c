@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a capture without indexing it: hartfs ls. */
 #include "codecs/base/errors.h"
+#include "fs/capture/brief.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/members.h"
 

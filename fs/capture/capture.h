@@ -12,7 +12,6 @@
 #include "fs/archive/stamp.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
-#include "fs/fs.h"
 #include "index/exec.h"
 #include "index/index.h"
 

@@ -14,6 +14,7 @@
 #include "fs/archive/descriptors.h"
 #include "fs/archive/held.h"
 #include "fs/archive/params.h"
+#include "fs/base/callbacks.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"

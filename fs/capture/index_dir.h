@@ -7,7 +7,7 @@
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
 
-#include "fs/fs.h"
+#include "fs/base/options.h"
 #include "index/exec.h"
 #include "index/fault.h"
 #include "index/memdir.h"

@@ -427,7 +427,7 @@ static unsigned levels_of(const char *name)
 	return (unsigned)-lowest;
 }
 
-unsigned hf_fs_reach(int dir_fd, const char *ini)
+unsigned hf_members_reach(int dir_fd, const char *ini)
 {
 	const struct hf_setup_opener opener = {.ctx = &dir_fd, .open = open_beside, .codecs = hf_codecs};
 	struct hf_setup_error error;

@@ -75,5 +75,7 @@ int hf_members_claim(const struct hf_archive *archive, const char *path, bool *r
  * ret_path[HF_PATH_SIZE].
  */
 int hf_members_resolve(const char *ini, const char *name, char *ret_path);
+/* hf_fs_reach. */
+unsigned hf_members_reach(int dir_fd, const char *ini);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef HF_FS_MEMORY_H
 #define HF_FS_MEMORY_H
 
-#include "fs/fs.h"
+#include "fs/base/options.h"
 #include "index/catalogue.h"
 #include "index/exec.h"
 #include "fs/base/lock.h"
@@ -17,6 +17,7 @@ struct hf_capture;
 struct hf_captures;
 struct hf_facts;
 struct hf_stamp;
+struct stat;
 
 struct hf_memory {
 	struct hf_catalogue *catalogue; /* NULL: nothing is remembered */

@@ -8,7 +8,13 @@
 #ifndef HF_DIFF_DIFF_H
 #define HF_DIFF_DIFF_H
 
-#include "fs/fs.h"
+#include "codecs/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hf_fs;
 
 /* So many instructions behind the place where two harts part it is looked for a place where they meet again. */
 #define HF_DIFF_AHEAD (UINT64_C(1) << 20)

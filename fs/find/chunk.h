@@ -3,27 +3,9 @@
 #ifndef HF_FIND_CHUNK_H
 #define HF_FIND_CHUNK_H
 
-#include "fs/bytes/bytes.h"
-#include "fs/find/match.h"
 #include "fs/capture/reach.h"
+#include "fs/find/lines.h"
 #include "fs/find/walk.h"
-
-/* What is looked through: shared, immutable. */
-struct hf_find_source {
-	struct hf_open *open;
-	const struct hf_terms *terms;
-	uint32_t hart;
-	struct hf_bytes listing; /* of the hart; ops NULL: lines are not wanted */
-	struct hf_summary *summary; /* for stacks; NULL: there is none */
-};
-
-/* What came out of one. Of the answers at item[i] the lines are text[line[i]..line[i + 1]). */
-struct hf_find_chunk {
-	struct hf_find_items items;
-	char *text;   /* owned; NULL: no lines */
-	size_t *line; /* owned */
-	unsigned decoded; /* chunks, to get there */
-};
 
 void hf_find_chunk_fini(struct hf_find_chunk *chunk);
 
@@ -40,10 +22,8 @@ struct hf_find_reader {
 /* *ret_chunk is the caller's, empty after an error. */
 int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker,
 		  struct hf_find_chunk *ret_chunk);
+/* Its cursor, for whoever wants the events themselves. */
+struct hf_cursor *hf_find_reader_cursor(struct hf_find_reader *reader);
 void hf_find_reader_fini(struct hf_find_reader *reader);
-
-/* lines.c: makes text and line of a chunk with that number. */
-int hf_find_lines(const struct hf_find_source *source, uint64_t number, struct hf_worker *worker,
-		  struct hf_find_chunk *chunk);
 
 #endif

@@ -8,7 +8,13 @@
 #ifndef HF_FIND_FIND_H
 #define HF_FIND_FIND_H
 
-#include "fs/fs.h"
+#include "codecs/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hf_fs;
 
 /* Terms of one question, at most. */
 #define HF_QUESTION_TERMS 32

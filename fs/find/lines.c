@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of answers, cut out of listing.txt. */
 #include "codecs/base/array.h"
-#include "fs/find/chunk.h"
+#include "fs/find/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

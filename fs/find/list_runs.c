@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runs of a summary: how often code was executed, in which context, how it was entered and left. */
-#include "fs/find/plan.h"
+#include "fs/find/list.h"
 
 #include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"

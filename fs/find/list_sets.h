@@ -3,7 +3,7 @@
 #ifndef HF_FIND_LIST_SETS_H
 #define HF_FIND_LIST_SETS_H
 
-#include "fs/find/plan.h"
+#include "fs/find/list.h"
 #include "index/summary/chunk_set.h"
 
 /* Of these terms (bits) those that are not about a value alone: no list has values. */

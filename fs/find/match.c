@@ -200,7 +200,7 @@ static void put_insn(struct hf_match *m, const struct hf_event *ev)
 	hf_match_end(m);
 	m->marks = before;
 	m->attempted = false;
-	m->open = put_code(m, ev);
+	m->open = !m->terms->code || put_code(m, ev);
 	m->ordinal++;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which chunks tell something of a moment: the lists of the summary name them. */
 #include "codecs/base/array.h"
-#include "fs/find/moment.h"
+#include "fs/find/told.h"
 
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the events of a chunk tell of a moment. */
 #include "codecs/base/array.h"
-#include "fs/find/moment.h"
+#include "fs/find/told.h"
 
 #include "fs/base/list.h"
 

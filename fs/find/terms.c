@@ -232,6 +232,7 @@ static void sort_term(struct hf_terms *terms, size_t i)
 		break;
 	case HF_ASK_TRAP:
 	case HF_ASK_GAP:
+	case HF_ASK_RARE:
 		terms->behind |= bit;
 		break;
 	case HF_ASK_VALUE:

@@ -8,6 +8,7 @@
 #define HF_FIND_WHERE_H
 
 #include "fs/bytes/bytes.h"
+#include "fs/find/where_value.h"
 
 /* An ordinal with blanks before it, and the end of the line. */
 #define HF_WHERE_LINE 21u
@@ -16,13 +17,6 @@
 /* What stays in memory of files that nobody reads: of so many, and so many bytes. */
 #define HF_WHERE_KEPT 256
 #define HF_WHERE_BYTES ((size_t)16 << 20)
-
-enum hf_where_kind {
-#define HF_WHERE(id, name, question, ask) HF_WHERE_##id,
-#include "fs/find/where.def"
-#undef HF_WHERE
-	HF_WHERE_KINDS
-};
 
 struct hf_where;
 
@@ -37,9 +31,6 @@ struct hf_wheres {
 
 void hf_wheres_init(struct hf_wheres *wheres, struct hf_common *common);
 void hf_wheres_fini(struct hf_wheres *wheres);
-
-/* As the directory is called. */
-const char *hf_where_name(enum hf_where_kind kind);
 
 /*
  * The file of that kind and name, with a reference: hf_bytes_unref. Waits until its lines are counted, by a thread of the

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/where_value.h"
+#include "fs/find/question.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of files in hartN/where/: each value has one spelling. Internal to fs/find/. */
+/* The names of files in hartN/where/: each value has one spelling. */
 #ifndef HF_FIND_WHERE_VALUE_H
 #define HF_FIND_WHERE_VALUE_H
 
-#include "fs/find/question.h"
-#include "fs/find/where.h"
+struct hf_question;
+
+enum hf_where_kind {
+#define HF_WHERE(id, name, question, ask) HF_WHERE_##id,
+#include "fs/find/where.def"
+#undef HF_WHERE
+	HF_WHERE_KINDS
+};
+
+/* As the directory is called. */
+const char *hf_where_name(enum hf_where_kind kind);
 
 /* The question that the file of that name is the answer to, for the caller to free. HF_ERR_NOT_FOUND: it is no value, or
  * spelled in another way. HF_ERR_NOMEM. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all texts of a profile are made of: how often each instruction was executed, and the calls. */
 #include "fs/bytes/answer.h"
-#include "fs/profile/profile.h"
-#include "fs/profile/texts.h"
+#include "fs/profile/counted.h"
 
 static struct hf_counted_range range_of(const struct hf_profile_source *source)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/course.h"
-#include "fs/profile/profile.h"
 
 static struct hf_course_range range_of(const struct hf_profile_source *source)
 {

@@ -10,9 +10,6 @@
 #include "fs/base/common.h"
 #include "fs/capture/open_capture.h"
 
-/* Without a summary a hart, or a slice, of more instructions has no profile. With one, the calls of a longer slice are an
- * estimate, and chunks that touch memory are counted instead of accesses. */
-#define HF_PROFILE_DECODED (UINT64_C(10) << 20)
 /* What stays in memory of texts that nobody reads: of so many harts, and so many bytes. */
 #define HF_PROFILES_KEPT 64
 #define HF_PROFILES_BYTES ((size_t)32 << 20)
@@ -71,12 +68,5 @@ void hf_profile_put(struct hf_profile_text *text);
 
 /* Whether the hart seems to have one: the capture is not opened for that. */
 bool hf_profile_exists(const struct hf_capture *capture, const struct hf_facts *facts, const struct hf_facts_hart *hart);
-
-struct hf_counts;
-struct hf_summary_tree;
-/* What the texts are made of, on the calling thread: the executions and the calls of a hart, to be freed. Errors as above.
- */
-int hf_profile_count(struct hf_open *open, uint32_t hart, struct hf_counts *ret_counts,
-		     struct hf_summary_tree **ret_tree);
 
 #endif

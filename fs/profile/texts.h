@@ -6,36 +6,7 @@
 #include "codecs/base/sink.h"
 #include "codecs/image/symbols.h"
 #include "codecs/isa/disasm.h"
-#include "fs/capture/open_capture.h"
-#include "index/counts.h"
-#include "index/summary_tree.h"
-
-/* Where the counts come from, for what they do not tell. */
-struct hf_profile_source {
-	struct hf_open *open;
-	struct hf_summary *summary; /* NULL: there is none */
-	uint32_t hart;
-	uint64_t first, end; /* ordinals of the instructions */
-	bool slice;	     /* as in struct hf_profile_which */
-	bool decodes;	     /* these are few enough to be decoded */
-	bool (*stop)(void *ctx);
-	void *ctx;
-};
-
-/* To be ended by hf_cursor_fini. */
-static inline struct hf_cursor hf_profile_cursor(const struct hf_profile_source *source)
-{
-	return (struct hf_cursor){.stream = source->open->stream,
-				  .src = source->open->source,
-				  .index = source->open->index,
-				  .hart = source->hart};
-}
-
-/* Whether these are all instructions of the hart. */
-bool hf_profile_is_whole(const struct hf_profile_source *source);
-/* HF_ERR_NOT_FOUND: they are too many to be decoded, and there is no summary. *ret_sampled: the tree is an estimate. */
-int hf_profile_counted(const struct hf_profile_source *source, struct hf_counts *counts, struct hf_summary_tree **ret_tree,
-		       bool *ret_sampled);
+#include "fs/profile/counted.h"
 
 struct hf_profiled {
 	uint32_t hart;

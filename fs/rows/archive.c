@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture, hart, view, problem: what an archive has. */
 #include "codecs/base/array.h"
+#include "fs/capture/brief.h"
 #include "fs/hartfs.h"
 #include "fs/rows/summed.h"
 

@@ -6,7 +6,8 @@
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/profile.h"
-#include "fs/tree/tree.h"
+#include "fs/tree/shared.h"
+#include "fs/tree/tree_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>

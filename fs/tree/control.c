@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/control.h"
-#include "fs/tree/tree.h"
+#include "fs/tree/shared.h"
 #include "fs/capture/info.h"
 #include "fs/base/json.h"
 

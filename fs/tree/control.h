@@ -6,26 +6,12 @@
 #define HF_FS_CONTROL_H
 
 #include "codecs/base/sink.h"
-#include "fs/fs.h"
-#include "fs/base/lock.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hf_control;
 struct hf_tree;
-
-/* What status.json says of single paths: each path once, with one text. */
-#define HF_REMARKS_MAX 1000
-struct hf_remarks {
-	struct hf_remark {
-		char *path, *text; /* owned */
-	} *item;
-	size_t count, more; /* more: not kept */
-};
-
-struct hf_control {
-	pthread_mutex_t lock;
-	struct hf_remarks
-		substitutes; /* captures whose view directory does not have the name it should have: its name */
-	struct hf_remarks unreached;   /* what the search for captures could not look at: why */
-};
 
 void hf_control_init(struct hf_control *control);
 void hf_control_fini(struct hf_control *control);
@@ -37,6 +23,9 @@ void hf_control_search_begins(struct hf_control *control);
 /* Notes dir/name (dir itself if name is NULL), which a search had to leave out because of err. False if there are too
  * many to keep: they are counted only. */
 bool hf_control_unreached(struct hf_control *control, const char *dir, const char *name, int err);
+
+/* hf_fs_unreached. */
+size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
 
 void hf_control_status(struct hf_tree *tree, struct hf_sink *sink);
 void hf_control_progress(struct hf_tree *tree, struct hf_sink *sink);

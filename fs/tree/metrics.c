@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* .hartfs/metrics.prom: Prometheus' text format, version 0.0.4. */
 #include "fs/base/metrics.h"
-#include "fs/tree/tree.h"
+#include "fs/tree/control.h"
+#include "fs/tree/shared.h"
 
 static void put_head(struct hf_sink *sink, const char *name, const char *type, const char *help)
 {

@@ -10,7 +10,7 @@
 #include "codecs/base/chains.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
-#include "fs/fs.h"
+#include "fs/tree/opened.h"
 
 #include <stdatomic.h>
 

@@ -6,41 +6,18 @@
 #ifndef HF_FS_TREE_H
 #define HF_FS_TREE_H
 
-#include "fs/archive/archive.h"
 #include "fs/archive/held.h"
-#include "fs/archive/path.h"
-#include "fs/base/kept.h"
+#include "fs/base/callbacks.h"
+#include "fs/bytes/read.h"
 #include "fs/bytes/slice.h"
-#include "fs/capture/all.h"
-#include "fs/find/where.h"
 #include "fs/find/moments.h"
+#include "fs/find/where.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/control.h"
 #include "fs/tree/kind.h"
-
-#include <limits.h>
-
-/* Seconds for which the kernel may believe names and attributes; the short one is of what waits for an index. */
-#define HF_TIMEOUT_LONG 5.0
-#define HF_TIMEOUT_SHORT 0.25
-
-struct hf_tree {
-	/* Borrowed. */
-	struct hf_common *common;
-	const struct hf_archive *archive;
-	struct hf_held_files *held;
-	struct hf_captures *captures;
-	struct hf_slices *slices;
-	struct hf_profiles *profiles;
-	struct hf_wheres *wheres;
-	struct hf_moments *moments;
-
-	struct hf_nodes nodes;
-	struct hf_kepts kepts;
-	struct hf_control control;
-	uid_t uid; /* whose .hartfs is */
-	gid_t gid;
-};
+#include "fs/tree/opened.h"
+#include "fs/tree/shared.h"
+#include "fs/tree/tree_names.h"
 
 /* The borrowed ones are set. To be ended also after an error. */
 int hf_tree_init(struct hf_tree *tree);
@@ -66,24 +43,9 @@ int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn 
 int hf_tree_each_of_all(void *tree, hf_capture_fn fn, void *ctx);
 int hf_tree_each_file(struct hf_tree *tree, const char *view_dir, hf_file_fn fn, void *ctx);
 int hf_tree_capture_of(struct hf_tree *tree, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX]);
-size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
 void hf_file_read(struct hf_read *read);
 int hf_file_read_each(struct hf_file *file, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx, uint64_t *ret_n);
 int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n);
-
-/* Whether a name exists in the archive's directory dir. */
-typedef bool (*hf_exists_fn)(void *ctx, const char *dir, const char *name);
-/* Asks the archive itself; ctx is the tree. */
-bool hf_tree_exists(void *ctx, const char *dir, const char *name);
-
-/* The last component of the view directory of a capture dir/name. HF_ERR_NOT_FOUND if no name is free. */
-int hf_tree_view_name(struct hf_tree *tree, const char *dir, const char *name, struct hf_capture *capture,
-		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1]);
-/* The capture whose view directory is dir/view, a name that the archive does not have; NULL if there is none. An error:
- * HF_ERR_NOMEM, or what kept it from reading dir. */
-int hf_tree_find_viewed(struct hf_tree *tree, const char *dir, const char *view, struct hf_capture **ret_capture);
-/* The name of the control directory: another one if the archive has that. */
-const char *hf_tree_control_name(struct hf_tree *tree, hf_exists_fn exists, void *ctx);
 
 /* A reference to the node of key and its attributes: st is the entry's own, or the capture's. */
 int hf_tree_enter(struct hf_tree *tree, const struct hf_node_key *key, const struct stat *st, uint64_t size,

@@ -5,7 +5,9 @@
  */
 #include "codecs/base/errors.h"
 #include "fs/archive/names.h"
-#include "fs/tree/tree.h"
+#include "fs/tree/control.h"
+#include "fs/tree/shared.h"
+#include "fs/tree/tree_names.h"
 
 #include <dirent.h>
 #include <unistd.h>

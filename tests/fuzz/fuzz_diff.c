@@ -16,7 +16,7 @@
 #define hf_cursor_fini end_cursor
 #define hf_index_image get_image
 #define hf_image_refuses refuse_image
-#include "fs/diff/diff.c"
+#include "fs/diff/run.c"
 #include "fs/diff/search.c"
 #include "fs/diff/side.c"
 

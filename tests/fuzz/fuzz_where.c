@@ -4,10 +4,12 @@
  * what it asks: spelled out again from the question it is the same text.
  */
 #include "codecs/listing/listing.h"
+#include "fs/find/question.h"
 #include "fs/find/where_value.h"
 #include "tests/lib/fuzz.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

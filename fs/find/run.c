@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A question to a capture: hart by hart, with the summary if there is a good one. */
 #include "fs/bytes/answer.h"
+#include "fs/bytes/kinds.h"
 #include "fs/find/run.h"
 
 #include "fs/base/views.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libhartfs: the functions of hartfs.h, on top of fs.h. */
-#include "fs/hartfs.h"
+#include "fs/library.h"
 #include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
-#include "fs/library.h"
 #include "fs/locate.h"
 
 #include <errno.h>
