@@ -2,6 +2,7 @@
 #include "index/mode_marks.h"
 
 #include "codecs/base/array.h"
+#include "index/decode_index.h"
 
 #include <stdlib.h>
 

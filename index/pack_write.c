@@ -4,6 +4,7 @@
 #include "index/db.h"
 #include "index/disk_file.h"
 #include "index/fault.h"
+#include "index/pack.h"
 #include "index/pack_format.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "codecs/base/errors.h"
 #include "index/disk_file.h"
 #include "index/memory_file.h"
+#include "index/packs.h"
 #include "index/packs_internal.h"
 
 #include <dirent.h>

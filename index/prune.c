@@ -2,10 +2,13 @@
 #include "index/prune.h"
 
 #include "codecs/base/array.h"
+#include "index/codecs.h"
 #include "index/dir_entry.h"
 #include "index/fault.h"
+#include "index/index_tables.h"
 #include "index/pack.h"
 #include "index/store.h"
+#include "index/vfs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
+#include "index/chunk.h"
 #include "index/columns.h"
 
 #include <assert.h>

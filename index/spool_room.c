@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The room that spools take: what there is, and what goes when it is too much. */
+#include "index/spool_room.h"
+
 #include "codecs/base/array.h"
 #include "index/spool_format.h"
 

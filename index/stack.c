@@ -2,6 +2,7 @@
 #include "index/stack.h"
 
 #include "codecs/base/array.h"
+#include "index/decode_index.h"
 #include "index/summary/calls.h"
 #include "index/summary_internal.h"
 #include "index/summary_tree.h"

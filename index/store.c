@@ -5,6 +5,7 @@
 #include "index/fault.h"
 #include "index/pack.h"
 #include "index/row_pages.h"
+#include "index/vfs.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -7,6 +7,7 @@
 #include "fs/capture/info.h"
 #include "fs/capture/spooler.h"
 #include "index/spool.h"
+#include "index/spool_room.h"
 
 #include <stdio.h>
 #include <stdlib.h>

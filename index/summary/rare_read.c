@@ -28,11 +28,6 @@ struct hf_rare {
 	size_t hit_count;
 };
 
-unsigned hf_rare_shift(const struct hf_inverse_key *key)
-{
-	return key->level;
-}
-
 static bool is_maybe(const struct hf_rare *rare, const struct hf_inverse_key *key)
 {
 	return !rare->question.any_value && key->level >= HF_RARE_LEVEL_MAYBE;
@@ -100,7 +95,7 @@ int hf_rare_find(struct hf_summary *summary, uint32_t hart, const struct hf_rare
 	const struct hf_inverse_question keys = {.part = HF_INVERSE_RARE,
 						 .first = kind,
 						 .last = kind + (1u << HF_RARE_DETAIL_BITS) - 1,
-						 .shift = hf_rare_shift};
+						 .shift = hf_inverse_level};
 	struct hf_rare *rare = calloc(1, sizeof *rare);
 	int err;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the lists of a summary out of the pieces in which they lie. */
+#include "index/list_reader.h"
+
 #include "codecs/base/array.h"
 #include "index/summary_internal.h"
 
