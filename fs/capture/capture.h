@@ -10,10 +10,9 @@
 #include "codecs/base/chains.h"
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
-#include "index/exec/exec.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "index/index.h"
 
 #include <stdatomic.h>
