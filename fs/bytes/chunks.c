@@ -49,13 +49,9 @@ void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t vi
 
 static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t view)
 {
-	/* There was no memory for it when the thread began: other bytes would come out without. */
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return HF_ERR_NOMEM;
-	}
 	hf_view_env(worker, open, view);
-	return 0;
+	/* There was no memory for it when the thread began: other bytes would come out without. */
+	return hf_disasm_need(&worker->env.disasm);
 }
 
 /* A chunk, what is promised of it, and what comes out. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/base/array.h"
 #include "index/answer/counts.h"
 #include "codecs/base/errors.h"
 #include "index/answer/intervals.h"
@@ -7,66 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 1024 };
-
-static size_t slot_of(const struct hf_counts *counts, uint64_t pc, uint32_t opcode)
-{
-	return ((pc ^ (uint64_t)opcode << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & counts->slot_mask;
-}
-
 static bool is_row(const struct hf_count *row, uint64_t pc, uint32_t opcode, unsigned size, uint8_t isa)
 {
 	return row->pc == pc && row->opcode == opcode && row->size == size && row->isa == isa;
-}
-
-/* Room for twice as many rows. */
-static int grow(struct hf_counts *counts)
-{
-	const size_t room = counts->room ? 2 * counts->room : FIRST_ROOM;
-	struct hf_count *row;
-	uint32_t *slot;
-
-	if (counts->n == HF_COUNTS_MAX)
-		return HF_ERR_COUNTS_LIMIT;
-	row = realloc(counts->row, room * sizeof *row);
-	if (!row)
-		return HF_ERR_NOMEM;
-	counts->row = row;
-	slot = calloc(2 * room, sizeof *slot);
-	if (!slot)
-		return HF_ERR_NOMEM;
-	free(counts->slot);
-	counts->slot = slot;
-	counts->room = room;
-	counts->slot_mask = 2 * room - 1;
-	for (size_t i = 0; i < counts->n; i++) {
-		size_t at = slot_of(counts, row[i].pc, row[i].opcode);
-
-		while (slot[at])
-			at = (at + 1) & counts->slot_mask;
-		slot[at] = (uint32_t)i + 1;
-	}
-	return 0;
 }
 
 /* The row of an instruction, perhaps a new one. */
 static int find_row(struct hf_counts *counts, uint64_t pc, uint32_t opcode, unsigned size, uint8_t isa,
 		    struct hf_count **ret_row)
 {
-	size_t at;
-	int err = counts->n == counts->room ? grow(counts) : 0;
+	const uint32_t hash = hf_hash_of(pc, opcode);
+	int err;
 
+	HF_HASH_EACH(&counts->map, hash, i)
+	if (is_row(*ret_row = &counts->row[i], pc, opcode, size, isa))
+		return 0;
+	err = counts->n < HF_COUNTS_MAX ? hf_hash_map_add_row(&counts->map, hash, &counts->row, sizeof *counts->row)
+					: HF_ERR_COUNTS_LIMIT;
 	if (err)
 		return err;
-	at = slot_of(counts, pc, opcode);
-	while (counts->slot[at] && !is_row(&counts->row[counts->slot[at] - 1], pc, opcode, size, isa))
-		at = (at + 1) & counts->slot_mask;
-	if (!counts->slot[at]) {
-		counts->row[counts->n] =
-			(struct hf_count){.pc = pc, .opcode = opcode, .size = (uint8_t)size, .isa = isa};
-		counts->slot[at] = (uint32_t)++counts->n;
-	}
-	*ret_row = &counts->row[counts->slot[at] - 1];
+	*ret_row = &counts->row[counts->n++];
+	**ret_row = (struct hf_count){.pc = pc, .opcode = opcode, .size = (uint8_t)size, .isa = isa};
 	return 0;
 }
 
@@ -109,8 +71,8 @@ static int compare(const void *a, const void *b)
 
 void hf_counts_end(struct hf_counts *counts)
 {
-	free(counts->slot);
-	counts->slot = NULL;
+	hf_hash_map_free(&counts->map);
+	hf_array_fit(&counts->row, counts->n, sizeof *counts->row);
 	if (counts->n)
 		qsort(counts->row, counts->n, sizeof *counts->row, compare);
 }
@@ -118,7 +80,7 @@ void hf_counts_end(struct hf_counts *counts)
 void hf_counts_free(struct hf_counts *counts)
 {
 	free(counts->row);
-	free(counts->slot);
+	hf_hash_map_free(&counts->map);
 	*counts = (struct hf_counts){0};
 }
 

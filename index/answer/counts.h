@@ -6,6 +6,7 @@
 #ifndef HF_INDEX_COUNTS_H
 #define HF_INDEX_COUNTS_H
 
+#include "codecs/base/hash_map.h"
 #include "index/read/cursor.h"
 #include "index/summary/summary.h"
 #include "index/summary/summary_tree.h"
@@ -26,10 +27,9 @@ struct hf_count {
 /* A zeroed one is empty. */
 struct hf_counts {
 	struct hf_count *row; /* owned; of hf_counts_end: by pc, then opcode */
-	size_t n, room;
+	size_t n;
 	uint64_t insns;	  /* of all */
-	uint32_t *slot;	  /* while it is made: 1 + number of a row, 0 for none */
-	size_t slot_mask;
+	struct hf_hash_map map; /* while it is made */
 };
 
 /* A run that was executed count times. HF_ERR_COUNTS_LIMIT: too many rows. HF_ERR_STATE: more executions than can be. */

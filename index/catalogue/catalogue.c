@@ -167,7 +167,7 @@ int hf_catalogue_find(struct hf_catalogue *cat, const char *path, const struct h
 	pending = *find_pending(cat, hf_catalogue_row_id(path));
 	if (!pending)
 		err = hf_catalogue_file_find(&cat->file, &cat->views, path, stamp, ret_entry);
-	else if (hf_catalogue_row_is_of(pending->row, path, stamp) && !hf_catalogue_row_is_gone(pending->row))
+	else if (hf_catalogue_row_is_of(pending->row, path, stamp))
 		err = hf_catalogue_row_take(&cat->views, pending->row, ret_entry);
 	else
 		err = HF_ERR_NOT_FOUND;

@@ -6,24 +6,37 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+/* What a catalogue says of itself. */
+struct meta {
+	bool complete;
+	uint64_t ino;
+	int64_t btime_ns;
+	const char *path, *views;
+};
+
+static const struct hf_column columns[] = {
+	HF_COLUMN(NUMBER, meta, complete, 1),
+	HF_COLUMN(LENT, meta, path, HF_CATALOGUE_PATH_LIMIT),
+	HF_COLUMN_ANY(meta, ino),
+	HF_COLUMN_ANY(meta, btime_ns),
+	HF_COLUMN(LENT, meta, views, HF_CATALOGUE_LINES_LIMIT),
+};
+static const struct hf_table meta_table = HF_TABLE("meta", HF_TABLE_META, columns, struct meta);
+
 /* Whether the file says that it is the catalogue it should be. */
 static int check_meta(const struct hf_catalogue_place *place, sqlite3 *db)
 {
-	const char *path, *views;
-	uint64_t complete, ino, btime;
 	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(db, "SELECT complete, path, inode, btime_ns, views FROM meta", &stmt);
+	struct meta meta;
+	int err = hf_db_prepare(db, "SELECT * FROM meta", &stmt);
 
 	if (err)
 		return err;
 	err = hf_db_step(stmt);
-	if (!err && ((err = hf_col_u64(stmt, 0, 1, &complete)) ||
-		     (err = hf_catalogue_row_text(stmt, 1, HF_CATALOGUE_PATH_LIMIT, &path)) ||
-		     (err = hf_col_u64(stmt, 2, UINT64_MAX, &ino)) || (err = hf_col_u64(stmt, 3, UINT64_MAX, &btime)) ||
-		     (err = hf_catalogue_row_text(stmt, 4, HF_CATALOGUE_LINES_LIMIT, &views))))
-		;
-	else if (!err && (!complete || !path || !views || strcmp(path, place->path) != 0 || ino != place->ino ||
-			  (int64_t)btime != place->btime_ns || strcmp(views, place->views) != 0))
+	if (!err)
+		err = hf_row_read(stmt, &meta_table, NULL, &meta);
+	if (!err && (!meta.complete || !meta.path || !meta.views || strcmp(meta.path, place->path) != 0 ||
+		     meta.ino != place->ino || meta.btime_ns != place->btime_ns || strcmp(meta.views, place->views) != 0))
 		err = HF_ERR_STATE;
 	sqlite3_finalize(stmt);
 	return err > 0 ? HF_ERR_STATE : err;
@@ -31,16 +44,12 @@ static int check_meta(const struct hf_catalogue_place *place, sqlite3 *db)
 
 static int write_meta(const struct hf_catalogue_place *place, sqlite3 *db)
 {
+	const struct meta meta = {true, place->ino, place->btime_ns, place->path, place->views};
 	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(db, "INSERT INTO meta VALUES (1, 1, ?, ?, ?, ?)", &stmt);
+	int err = hf_row_prepare(db, &meta_table, &stmt);
 
-	if (err)
-		return err;
-	sqlite3_bind_text(stmt, 1, place->path, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)place->ino);
-	sqlite3_bind_int64(stmt, 3, place->btime_ns);
-	sqlite3_bind_text(stmt, 4, place->views, -1, SQLITE_STATIC);
-	err = hf_db_exec(stmt);
+	if (!err)
+		err = hf_row_put(stmt, &meta_table, 1, &meta);
 	sqlite3_finalize(stmt);
 	return err;
 }
@@ -124,6 +133,11 @@ static int64_t some_id(void)
 	return id % 4 ? id : INT64_MIN;
 }
 
+static int put(struct merge *m, const struct hf_catalogue_row *row)
+{
+	return hf_row_put(m->add, &hf_table_catalogue_file, (uint64_t)row->id, row);
+}
+
 /* Those that come before id, or all. */
 static int write_waiting(struct merge *m, const int64_t *id)
 {
@@ -132,8 +146,8 @@ static int write_waiting(struct merge *m, const int64_t *id)
 	while (!err && m->next < m->count && (!id || m->rows[m->next]->id < *id)) {
 		const struct hf_catalogue_row *row = m->rows[m->next++];
 
-		if (!hf_catalogue_row_is_gone(row))
-			err = hf_catalogue_row_write(m->add, row);
+		if (row->entry.kind != HF_CATALOGUE_GONE)
+			err = put(m, row);
 	}
 	return err;
 }
@@ -145,7 +159,7 @@ static bool is_kept(struct merge *m, const struct hf_catalogue_row *row)
 	if (!m->place->exists || !m->asks || row->id < m->ask_from)
 		return true;
 	m->asks--;
-	return m->place->exists(m->place->ctx, hf_catalogue_row_path(row));
+	return m->place->exists(m->place->ctx, row->text[HF_CATALOGUE_PATH]);
 }
 
 /* The old rows in their order with the new ones between. A row that makes no sense is left out, behind a damaged page
@@ -166,7 +180,7 @@ static int merge_rows(struct merge *m)
 			continue;
 		err = write_waiting(m, &row.id);
 		if (!err && is_kept(m, &row))
-			err = hf_catalogue_row_write(m->add, &row);
+			err = put(m, &row);
 	}
 	sqlite3_finalize(stmt);
 	return err ? err : write_waiting(m, NULL);
@@ -187,7 +201,7 @@ static int write_file(struct merge *m, struct hf_part *part)
 	if (!err)
 		err = write_meta(m->place, m->db);
 	if (!err)
-		err = hf_catalogue_row_prepare(m->db, &m->add);
+		err = hf_row_prepare(m->db, &hf_table_catalogue_file, &m->add);
 	if (!err)
 		err = merge_rows(m);
 	sqlite3_finalize(m->add);

@@ -10,100 +10,65 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum {
-	SIZE, INO, MTIME, CTIME, KIND, PRINT_LOW, PRINT_HIGH, FILES_LOW, FILES_HIGH, BESIDE, STREAM_SIZE, INFO_SIZE,
-	ERRORS_SIZE, PROBLEMS, ARCH, ISA, XLEN, MERGED_SIZE, ERROR_CODE, ERROR_SPACE, ERROR_OFFSET, ERROR_DETAIL, NUMBERS
-};
-enum { PATH, BOX, CODEC, STREAM, ORIGINAL, VERSION, HARTS, TEXTS };
+#define COLUMN(type, member, max) HF_COLUMN(type, hf_catalogue_row, member, max)
+#define COUNT(member) HF_COLUMN_COUNT(hf_catalogue_row, member)
+#define ANY(member) HF_COLUMN_ANY(hf_catalogue_row, member)
+#define TEXT(name, limit) COLUMN(LENT, text[HF_CATALOGUE_##name], HF_CATALOGUE_##limit##_LIMIT)
 
-#define COLUMNS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
-_Static_assert((int)NUMBERS == HF_CATALOGUE_NUMBERS && (int)TEXTS == HF_CATALOGUE_TEXTS, "the row holds them all");
-_Static_assert(sizeof COLUMNS / 2 == 1 + NUMBERS + TEXTS, "a place for each column");
-
-static const uint64_t number_max[NUMBERS] = {
-	[SIZE] = HF_COUNT_MAX, [INO] = UINT64_MAX, [MTIME] = UINT64_MAX, [CTIME] = UINT64_MAX,
-	[KIND] = HF_CATALOGUE_INDEXED, [PRINT_LOW] = UINT64_MAX, [PRINT_HIGH] = UINT64_MAX,
-	[FILES_LOW] = UINT64_MAX, [FILES_HIGH] = UINT64_MAX, [BESIDE] = UINT64_MAX,
-	[STREAM_SIZE] = UINT64_MAX,
-	[INFO_SIZE] = HF_COUNT_MAX, [ERRORS_SIZE] = HF_COUNT_MAX, [PROBLEMS] = HF_COUNT_MAX, [ARCH] = HF_ARCH_COUNT - 1,
-	[ISA] = HF_ISA_COUNT - 1, [XLEN] = UINT16_MAX, [MERGED_SIZE] = UINT64_MAX, [ERROR_CODE] = UINT64_MAX, [ERROR_SPACE] = HF_SPACE_FILE,
-	[ERROR_OFFSET] = UINT64_MAX, [ERROR_DETAIL] = UINT64_MAX,
+static const struct hf_column file[] = {
+	COUNT(entry.stamp.size),
+	ANY(entry.stamp.ino),
+	ANY(entry.stamp.mtime_ns),
+	ANY(entry.stamp.ctime_ns),
+	COLUMN(NUMBER, entry.kind, HF_CATALOGUE_INDEXED),
+	ANY(entry.known.print[0]),
+	ANY(entry.known.print[1]),
+	ANY(entry.known.files[0]),
+	ANY(entry.known.files[1]),
+	ANY(entry.beside),
+	ANY(entry.known.stream_size),
+	COUNT(entry.known.text_size[HF_TEXT_INFO]),
+	COUNT(entry.known.text_size[HF_TEXT_ERRORS]),
+	COUNT(entry.known.problems),
+	COLUMN(NUMBER, entry.known.arch, HF_ARCH_COUNT - 1),
+	COLUMN(NUMBER, entry.known.isa, HF_ISA_COUNT - 1),
+	COLUMN(NUMBER, entry.known.xlen, UINT16_MAX),
+	ANY(entry.known.merged_size),
+	HF_COLUMNS_DIAG(hf_catalogue_row, entry.known.undecoded),
+	TEXT(PATH, PATH),
+	TEXT(BOX, NAME),
+	TEXT(CODEC, NAME),
+	TEXT(STREAM, NAME),
+	TEXT(ORIGINAL, NAME),
+	COLUMN(NAME, entry.known.version, 0),
+	TEXT(HARTS, LINES),
 };
-
-static const size_t text_max[TEXTS] = {
-	[PATH] = HF_CATALOGUE_PATH_LIMIT, [BOX] = HF_CATALOGUE_NAME_LIMIT, [CODEC] = HF_CATALOGUE_NAME_LIMIT,
-	[STREAM] = HF_CATALOGUE_NAME_LIMIT, [ORIGINAL] = HF_CATALOGUE_NAME_LIMIT,
-	[VERSION] = HF_KNOWN_VERSION_SIZE, [HARTS] = HF_CATALOGUE_LINES_LIMIT,
-};
+const struct hf_table hf_table_catalogue_file = HF_TABLE("file", HF_TABLE_META, file, struct hf_catalogue_row);
 
 int64_t hf_catalogue_row_id(const char *path)
 {
 	return (int64_t)XXH3_64bits(path, strlen(path));
 }
 
-const char *hf_catalogue_row_path(const struct hf_catalogue_row *row)
-{
-	return row->text[PATH];
-}
-
-bool hf_catalogue_row_is_gone(const struct hf_catalogue_row *row)
-{
-	return row->number[KIND] == HF_CATALOGUE_GONE;
-}
-
 bool hf_catalogue_row_is_of(const struct hf_catalogue_row *row, const char *path,
 			    const struct hf_catalogue_stamp *stamp)
 {
-	return strcmp(row->text[PATH], path) == 0 && row->number[SIZE] == stamp->size &&
-	       row->number[INO] == stamp->ino && row->number[MTIME] == (uint64_t)stamp->mtime_ns &&
-	       row->number[CTIME] == (uint64_t)stamp->ctime_ns;
-}
-
-/* ---- rows and tables ---- */
-
-int hf_catalogue_row_text(sqlite3_stmt *stmt, int i, size_t max, const char **ret_text)
-{
-	*ret_text = NULL;
-	if (sqlite3_column_type(stmt, i) == SQLITE_NULL)
-		return 0;
-	if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
-		return HF_ERR_STATE;
-	*ret_text = (const char *)sqlite3_column_text(stmt, i);
-	if (!*ret_text)
-		return HF_ERR_NOMEM;
-	return strlen(*ret_text) == (size_t)sqlite3_column_bytes(stmt, i) && strlen(*ret_text) < max ? 0 : HF_ERR_STATE;
+	return strcmp(row->text[HF_CATALOGUE_PATH], path) == 0 &&
+	       memcmp(&row->entry.stamp, stamp, sizeof *stamp) == 0 && row->entry.kind != HF_CATALOGUE_GONE;
 }
 
 int hf_catalogue_row_read(sqlite3_stmt *stmt, struct hf_catalogue_row *ret_row)
 {
+	const char *const *path = &ret_row->text[HF_CATALOGUE_PATH];
 	uint64_t id;
-	int err = hf_col_u64(stmt, 0, UINT64_MAX, &id);
+	int err;
 
-	ret_row->id = (int64_t)id;
-	for (int i = 0; !err && i < NUMBERS; i++)
-		err = hf_col_u64(stmt, 1 + i, number_max[i], &ret_row->number[i]);
-	for (int i = 0; !err && i < TEXTS; i++)
-		err = hf_catalogue_row_text(stmt, 1 + NUMBERS + i, text_max[i], &ret_row->text[i]);
+	*ret_row = (struct hf_catalogue_row){.entry.known.original = -1};
+	err = hf_row_read(stmt, &hf_table_catalogue_file, &id, ret_row);
 	if (err)
 		return err;
-	return ret_row->text[PATH] && ret_row->id == hf_catalogue_row_id(ret_row->text[PATH]) && ret_row->number[KIND]
-		       ? 0
-		       : HF_ERR_STATE;
-}
-
-int hf_catalogue_row_prepare(sqlite3 *db, sqlite3_stmt **ret_insert)
-{
-	return hf_db_prepare(db, "INSERT INTO file VALUES (" COLUMNS ")", ret_insert);
-}
-
-int hf_catalogue_row_write(sqlite3_stmt *insert, const struct hf_catalogue_row *row)
-{
-	sqlite3_bind_int64(insert, 1, row->id);
-	for (int i = 0; i < NUMBERS; i++)
-		sqlite3_bind_int64(insert, 2 + i, (sqlite3_int64)row->number[i]);
-	for (int i = 0; i < TEXTS; i++)
-		sqlite3_bind_text(insert, 2 + NUMBERS + i, row->text[i], -1, SQLITE_STATIC);
-	return hf_db_exec(insert);
+	ret_row->id = (int64_t)id;
+	return *path && ret_row->id == hf_catalogue_row_id(*path) && ret_row->entry.kind ? 0 : HF_ERR_STATE;
 }
 
 /* ---- from a row to an entry ---- */
@@ -175,71 +140,43 @@ static int take_harts(const struct hf_catalogue_views *views, const char *text, 
 	return 0;
 }
 
-static int take_diag(const struct hf_catalogue_row *row, struct hf_diag *diag)
-{
-	int64_t code = (int64_t)row->number[ERROR_CODE];
-
-	if (!hf_err_is_code(code))
-		return HF_ERR_STATE;
-	*diag = (struct hf_diag){.code = (int)code,
-				 .space = (enum hf_space)row->number[ERROR_SPACE],
-				 .offset = row->number[ERROR_OFFSET],
-				 .detail = row->number[ERROR_DETAIL]};
-	return 0;
-}
-
-static int take_indexed(const struct hf_catalogue_views *views, const struct hf_catalogue_row *row,
+static int take_indexed(const struct hf_catalogue_views *views, const char *const *text,
 			struct hf_catalogue_entry *entry)
 {
-	const uint64_t *number = row->number;
-	const char *const *text = row->text;
-	int err;
+	const char *const stream = text[HF_CATALOGUE_STREAM], *const original = text[HF_CATALOGUE_ORIGINAL];
+	struct hf_known *known = &entry->known;
 
-	entry->known.print[0] = number[PRINT_LOW];
-	entry->known.print[1] = number[PRINT_HIGH];
-	entry->known.files[0] = number[FILES_LOW];
-	entry->known.files[1] = number[FILES_HIGH];
-	entry->beside = number[BESIDE];
-	entry->known.stream_size = number[STREAM_SIZE];
-	entry->known.text_size[HF_TEXT_INFO] = number[INFO_SIZE];
-	entry->known.text_size[HF_TEXT_ERRORS] = number[ERRORS_SIZE];
-	entry->known.problems = number[PROBLEMS];
-	entry->known.arch = (uint32_t)number[ARCH];
-	entry->known.isa = (uint32_t)number[ISA];
-	entry->known.xlen = (uint32_t)number[XLEN];
-	entry->known.merged_size = number[MERGED_SIZE];
-	snprintf(entry->known.version, sizeof entry->known.version, "%s", text[VERSION] ? text[VERSION] : "");
-	if (text[STREAM] && !(entry->known.codec = hf_index_codec_named(text[STREAM])))
+	if (stream && !(known->codec = hf_index_codec_named(stream)))
 		return HF_ERR_STATE;
-	if (text[ORIGINAL] && (entry->known.original = view_of(views, text[ORIGINAL], strlen(text[ORIGINAL]))) < 0)
+	if (original && (known->original = view_of(views, original, strlen(original))) < 0)
 		return HF_ERR_STATE;
-	if ((entry->known.stream_size == HF_NOWHERE) != !entry->known.codec || !text[HARTS] ||
-	    (entry->known.codec && entry->known.stream_size > HF_COUNT_MAX) ||
-	    (entry->known.merged_size != HF_NOWHERE && entry->known.merged_size > HF_COUNT_MAX))
+	if ((known->stream_size == HF_NOWHERE) != !known->codec || !text[HF_CATALOGUE_HARTS] ||
+	    (known->codec && known->stream_size > HF_COUNT_MAX) ||
+	    (known->merged_size != HF_NOWHERE && known->merged_size > HF_COUNT_MAX))
 		return HF_ERR_STATE;
-	err = take_diag(row, &entry->known.undecoded);
-	return err ? err : take_harts(views, text[HARTS], entry);
+	return take_harts(views, text[HF_CATALOGUE_HARTS], entry);
 }
 
 int hf_catalogue_row_take(const struct hf_catalogue_views *views, const struct hf_catalogue_row *row,
-			  struct hf_catalogue_entry *entry)
+			  struct hf_catalogue_entry *ret_entry)
 {
+	const char *const box = row->text[HF_CATALOGUE_BOX], *const codec = row->text[HF_CATALOGUE_CODEC];
+	struct hf_catalogue_entry entry = {
+		.stamp = row->entry.stamp, .kind = row->entry.kind, .known.original = -1};
 	int err = 0;
 
-	entry->kind = (enum hf_catalogue_kind)row->number[KIND];
-	entry->known.original = -1;
-	if (entry->kind == HF_CATALOGUE_GONE)
+	if (entry.kind >= HF_CATALOGUE_CAPTURE &&
+	    ((box && !(entry.box = hf_box_by_name(box))) || !codec || !(entry.codec = hf_index_codec_named(codec))))
 		return HF_ERR_STATE;
-	if (entry->kind == HF_CATALOGUE_PLAIN)
-		return 0;
-	if (row->text[BOX] && !(entry->box = hf_box_by_name(row->text[BOX])))
-		return HF_ERR_STATE;
-	if (!row->text[CODEC] || !(entry->codec = hf_index_codec_named(row->text[CODEC])))
-		return HF_ERR_STATE;
-	if (entry->kind == HF_CATALOGUE_INDEXED)
-		err = take_indexed(views, row, entry);
+	if (entry.kind == HF_CATALOGUE_INDEXED) {
+		entry.known = row->entry.known;
+		entry.beside = row->entry.beside;
+		err = take_indexed(views, row->text, &entry);
+	}
 	if (err)
-		hf_catalogue_clear(entry);
+		hf_catalogue_clear(&entry);
+	else
+		*ret_entry = entry;
 	return err;
 }
 
@@ -277,33 +214,6 @@ static char *put_harts(const struct hf_catalogue_views *views, const struct hf_c
 	return text;
 }
 
-static void put_indexed(const struct hf_catalogue_views *views, const struct hf_catalogue_entry *entry,
-			struct hf_catalogue_row *row)
-{
-	uint64_t *number = row->number;
-
-	number[PRINT_LOW] = entry->known.print[0];
-	number[PRINT_HIGH] = entry->known.print[1];
-	number[FILES_LOW] = entry->known.files[0];
-	number[FILES_HIGH] = entry->known.files[1];
-	number[BESIDE] = entry->beside;
-	number[STREAM_SIZE] = entry->known.stream_size;
-	number[INFO_SIZE] = entry->known.text_size[HF_TEXT_INFO];
-	number[ERRORS_SIZE] = entry->known.text_size[HF_TEXT_ERRORS];
-	number[PROBLEMS] = entry->known.problems;
-	number[ARCH] = entry->known.arch;
-	number[ISA] = entry->known.isa;
-	number[XLEN] = entry->known.xlen;
-	number[MERGED_SIZE] = entry->known.merged_size;
-	number[ERROR_CODE] = (uint64_t)(int64_t)entry->known.undecoded.code;
-	number[ERROR_SPACE] = (uint64_t)entry->known.undecoded.space;
-	number[ERROR_OFFSET] = entry->known.undecoded.offset;
-	number[ERROR_DETAIL] = entry->known.undecoded.detail;
-	row->text[STREAM] = entry->known.codec ? entry->known.codec->name : NULL;
-	row->text[ORIGINAL] = entry->known.original >= 0 ? views->name[entry->known.original] : NULL;
-	row->text[VERSION] = *entry->known.version ? entry->known.version : NULL;
-}
-
 /* Of its own memory. */
 static int copy_row(const struct hf_catalogue_row *row, struct hf_catalogue_row **ret_row)
 {
@@ -311,17 +221,14 @@ static int copy_row(const struct hf_catalogue_row *row, struct hf_catalogue_row 
 	size_t size = 0;
 	char *at;
 
-	for (int i = 0; i < TEXTS; i++) {
-		if (row->text[i] && strlen(row->text[i]) >= text_max[i])
-			return HF_ERR_LIMIT;
+	for (int i = 0; i < HF_CATALOGUE_TEXTS; i++)
 		size += row->text[i] ? strlen(row->text[i]) + 1 : 0;
-	}
 	copy = malloc(sizeof *copy + size);
 	if (!copy)
 		return HF_ERR_NOMEM;
 	*copy = *row;
 	at = (char *)(copy + 1);
-	for (int i = 0; i < TEXTS; i++) {
+	for (int i = 0; i < HF_CATALOGUE_TEXTS; i++) {
 		if (!row->text[i])
 			continue;
 		size = strlen(row->text[i]) + 1;
@@ -335,28 +242,29 @@ static int copy_row(const struct hf_catalogue_row *row, struct hf_catalogue_row 
 int hf_catalogue_row_new(const struct hf_catalogue_views *views, const char *path,
 			 const struct hf_catalogue_entry *entry, struct hf_catalogue_row **ret_row)
 {
-	struct hf_catalogue_row row = {.id = hf_catalogue_row_id(path)};
+	const struct hf_known *known = &entry->known;
+	struct hf_catalogue_row row = {
+		.id = hf_catalogue_row_id(path), .entry = *entry, .text[HF_CATALOGUE_PATH] = path};
 	char *harts = NULL;
-	int err;
+	int err = HF_ERR_LIMIT;
 
-	row.number[SIZE] = entry->stamp.size;
-	row.number[INO] = entry->stamp.ino;
-	row.number[MTIME] = (uint64_t)entry->stamp.mtime_ns;
-	row.number[CTIME] = (uint64_t)entry->stamp.ctime_ns;
-	row.number[KIND] = entry->kind;
-	row.text[PATH] = path;
+	row.entry.hart = NULL;
+	row.entry.size = NULL;
+	row.entry.hart_count = 0;
+	row.entry.known.original = -1;
 	if (entry->kind >= HF_CATALOGUE_CAPTURE) {
-		row.text[BOX] = entry->box ? entry->box->name : NULL;
-		row.text[CODEC] = entry->codec->name;
+		row.text[HF_CATALOGUE_BOX] = entry->box ? entry->box->name : NULL;
+		row.text[HF_CATALOGUE_CODEC] = entry->codec->name;
 	}
 	if (entry->kind == HF_CATALOGUE_INDEXED) {
-		put_indexed(views, entry, &row);
-		harts = put_harts(views, entry);
+		row.text[HF_CATALOGUE_STREAM] = known->codec ? known->codec->name : NULL;
+		row.text[HF_CATALOGUE_ORIGINAL] = known->original >= 0 ? views->name[known->original] : NULL;
+		row.text[HF_CATALOGUE_HARTS] = harts = put_harts(views, entry);
 		if (!harts)
 			return HF_ERR_NOMEM;
-		row.text[HARTS] = harts;
 	}
-	err = copy_row(&row, ret_row);
+	if (strlen(path) < HF_CATALOGUE_PATH_LIMIT && (!harts || strlen(harts) < HF_CATALOGUE_LINES_LIMIT))
+		err = copy_row(&row, ret_row);
 	free(harts);
 	return err;
 }

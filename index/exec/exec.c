@@ -109,8 +109,8 @@ static void *run(void *arg)
 		lower_priority();
 	pthread_setname_np(pthread_self(), self->priority == HF_EXEC_BACKGROUND ? "hartfs-index" : "hartfs-decode");
 	/* Without memory for the memo the jobs that need it have to try. */
-	if (self->priority == HF_EXEC_FOREGROUND && hf_disasm_new(&self->worker.env.disasm))
-		self->worker.env.disasm = NULL;
+	if (self->priority == HF_EXEC_FOREGROUND)
+		(void)hf_disasm_need(&self->worker.env.disasm);
 	pthread_mutex_lock(&exec->lock);
 	exec->threads[self->priority].idle--;
 	while ((job = take_job(self))) {

@@ -38,6 +38,8 @@ enum hf_column_type {
 	HF_COLUMN_BLOB,	  /* uint8_t[], with its size, a uint32_t, at max */
 	HF_COLUMN_TEXT,	  /* char[] */
 	HF_COLUMN_NAME,	  /* char[]: "" is NULL */
+	HF_COLUMN_LENT,	  /* const char *, or NULL: text of fewer than max bytes, as long as a statement stands there; only in
+			   * databases */
 };
 
 struct hf_column {

@@ -32,6 +32,17 @@ static int read_words(sqlite3_stmt *stmt, int i, const struct hf_column *c, void
 	return 0;
 }
 
+static int read_lent(sqlite3_stmt *stmt, int i, const struct hf_column *c, void *to)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, i);
+	const int type = sqlite3_column_type(stmt, i);
+
+	if (text && (type != SQLITE_TEXT || strlen(text) != (size_t)sqlite3_column_bytes(stmt, i) || strlen(text) >= c->max))
+		return HF_ERR_STATE;
+	memcpy(to, &text, sizeof text);
+	return text || type == SQLITE_NULL ? 0 : HF_ERR_NOMEM;
+}
+
 int hf_row_read(sqlite3_stmt *stmt, const struct hf_table *table, uint64_t *ret_key, void *row)
 {
 	int err = ret_key ? hf_col_u64(stmt, 0, UINT64_MAX, ret_key) : 0;
@@ -46,6 +57,8 @@ int hf_row_read(sqlite3_stmt *stmt, const struct hf_table *table, uint64_t *ret_
 			err = hf_col_text(stmt, i + 1, (char *)to, c->size);
 		else if (c->type == HF_COLUMN_WORDS)
 			err = read_words(stmt, i + 1, c, to);
+		else if (c->type == HF_COLUMN_LENT)
+			err = read_lent(stmt, i + 1, c, to);
 		else
 			err = read_number(stmt, i + 1, c, row);
 	}
@@ -110,6 +123,8 @@ int hf_row_put(sqlite3_stmt *insert, const struct hf_table *table, uint64_t key,
 			bind_blob(insert, i + 2, from, (const uint8_t *)row + c->max);
 		else if (c->type == HF_COLUMN_WORDS)
 			bind_words(insert, i + 2, c, from);
+		else if (c->type == HF_COLUMN_LENT)
+			sqlite3_bind_text(insert, i + 2, *(const char *const *)(const void *)from, -1, SQLITE_STATIC);
 		else if (c->type == HF_COLUMN_TEXT || (c->type == HF_COLUMN_NAME && *from))
 			sqlite3_bind_text(insert, i + 2, (const char *)from, -1, SQLITE_STATIC);
 		else if (c->type == HF_COLUMN_NAME ||
