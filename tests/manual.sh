@@ -10,11 +10,11 @@ bad() {
 	status=1
 }
 for reference in $(grep -rhoE '\bhartfs(-[a-z]+)?(\*\*)?\([0-9]\)' --include='*.md' --include='*.[ch]' --include='*.def' --include='*.sh' \
-	README.md CHANGES.md codecs index fs mountd contrib tests | tr -d '*' | sort -u); do
+	*.md codecs index fs mountd contrib tests | tr -d '*' | sort -u); do
 	count=$((count + 1))
 	name=${reference%(*} section=${reference: -2:1}
 	ls {mountd,index,fs}/"$name.$section.md" 2>/dev/null | grep -q . || bad "there is no page $reference: $(grep -rlF -- "$reference" \
-		--include='*.md' --include='*.[ch]' --include='*.def' README.md CHANGES.md codecs index fs mountd | tr '\n' ' ')"
+		--include='*.md' --include='*.[ch]' --include='*.def' *.md codecs index fs mountd | tr '\n' ' ')"
 done
 [ "$count" -gt 10 ] || bad "no references to pages found"
 
