@@ -3,7 +3,9 @@
 #include "codecs/isa/disasm.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/makers.h"
+#include "fs/capture/opened.h"
 #include "index/cut.h"
 #include "index/hash.h"
 

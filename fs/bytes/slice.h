@@ -8,7 +8,8 @@
 #define HF_FS_SLICE_H
 
 #include "fs/base/common.h"
-#include "fs/capture/open_capture.h"
+#include "fs/base/list.h"
+#include "fs/capture/opened.h"
 
 struct hf_slice;
 struct hf_bytes;

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of captures by path. */
-#include "fs/capture/captures.h"
+#include "fs/capture/table.h"
+#include "fs/base/common.h"
+#include "fs/base/list.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/members.h"
+#include "fs/capture/places.h"
+#include "fs/capture/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +15,20 @@
 
 enum { FIRST_BUCKETS = 256 };
 
-int hf_table_init(struct hf_captures *all)
+int hf_table_init(struct hf_capture_table *table, const struct hf_shared *shared)
 {
-	all->mask = FIRST_BUCKETS - 1;
+	table->shared = shared;
+	table->mask = FIRST_BUCKETS - 1;
 	/* Without it nothing is looked up or added, but all is closed as ever. */
-	all->bucket = calloc(FIRST_BUCKETS, sizeof *all->bucket);
-	pthread_mutex_init(&all->lock, NULL);
-	return all->bucket ? 0 : HF_ERR_NOMEM;
+	table->bucket = calloc(FIRST_BUCKETS, sizeof *table->bucket);
+	pthread_mutex_init(&table->lock, NULL);
+	return table->bucket ? 0 : HF_ERR_NOMEM;
 }
 
-void hf_table_fini(struct hf_captures *all)
+void hf_table_fini(struct hf_capture_table *table)
 {
-	for (size_t i = 0; all->bucket && i <= all->mask; i++)
-		for (struct hf_capture *capture = all->bucket[i], *next; capture; capture = next) {
+	for (size_t i = 0; table->bucket && i <= table->mask; i++)
+		for (struct hf_capture *capture = table->bucket[i], *next; capture; capture = next) {
 			next = capture->next;
 			hf_facts_unref(capture->facts);
 			hf_members_unref(capture->members);
@@ -31,54 +38,54 @@ void hf_table_fini(struct hf_captures *all)
 			pthread_cond_destroy(&capture->changed);
 			free(capture);
 		}
-	free(all->bucket);
-	pthread_mutex_destroy(&all->lock);
+	free(table->bucket);
+	pthread_mutex_destroy(&table->lock);
 }
 
 /* With the lock of the table held, as all below. */
-static struct hf_capture *look_up(struct hf_captures *all, const char *path, uint64_t hash)
+static struct hf_capture *look_up(struct hf_capture_table *table, const char *path, uint64_t hash)
 {
-	struct hf_capture *capture = all->bucket[hash & all->mask];
+	struct hf_capture *capture = table->bucket[hash & table->mask];
 
 	while (capture && (capture->hash != hash || strcmp(capture->path, path) != 0))
 		capture = capture->next;
 	return capture;
 }
 
-static void grow(struct hf_captures *all)
+static void grow(struct hf_capture_table *table)
 {
-	size_t mask = all->mask * 2 + 1;
+	size_t mask = table->mask * 2 + 1;
 	struct hf_capture **bucket;
 
-	if (all->count <= all->mask)
+	if (table->count <= table->mask)
 		return;
 	bucket = calloc(mask + 1, sizeof *bucket);
 	if (!bucket)
 		return;
-	for (size_t i = 0; i <= all->mask; i++)
-		for (struct hf_capture *capture = all->bucket[i], *next; capture; capture = next) {
+	for (size_t i = 0; i <= table->mask; i++)
+		for (struct hf_capture *capture = table->bucket[i], *next; capture; capture = next) {
 			next = capture->next;
 			capture->next = bucket[capture->hash & mask];
 			bucket[capture->hash & mask] = capture;
 		}
-	free(all->bucket);
-	all->bucket = bucket;
-	all->mask = mask;
+	free(table->bucket);
+	table->bucket = bucket;
+	table->mask = mask;
 }
 
-static struct hf_capture *new_capture(struct hf_captures *all, const char *path, uint64_t hash)
+static struct hf_capture *new_capture(struct hf_capture_table *table, const char *path, uint64_t hash)
 {
 	size_t size = strlen(path) + 1;
 	struct hf_capture *capture = calloc(1, sizeof *capture + size);
 
 	if (!capture)
 		return NULL;
-	capture->all = all;
-	capture->common = all->common;
+	capture->shared = table->shared;
+	capture->common = table->shared->common;
 	capture->path = memcpy(capture + 1, path, size);
 	capture->hash = hash;
-	capture->job = all->index_job;
-	capture->notice = all->notice_job;
+	capture->job = table->index_job;
+	capture->notice = table->notice_job;
 	atomic_init(&capture->version, 1);
 	hf_link_init(&capture->nodes);
 	pthread_mutex_init(&capture->lock, NULL);
@@ -86,38 +93,38 @@ static struct hf_capture *new_capture(struct hf_captures *all, const char *path,
 	return capture;
 }
 
-struct hf_capture *hf_table_find(struct hf_captures *all, const char *path)
+struct hf_capture *hf_table_find(struct hf_capture_table *table, const char *path)
 {
-	HF_LOCKED(&all->lock);
-	return look_up(all, path, XXH3_64bits(path, strlen(path)));
+	HF_LOCKED(&table->lock);
+	return look_up(table, path, XXH3_64bits(path, strlen(path)));
 }
 
-int hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found,
+int hf_table_add(struct hf_capture_table *table, const char *path, const struct hf_found *found,
 		 struct hf_capture **ret_capture)
 {
 	const uint64_t hash = XXH3_64bits(path, strlen(path));
 	struct hf_capture *capture;
 
-	HF_LOCKED(&all->lock);
-	capture = look_up(all, path, hash);
-	if (!capture && (capture = new_capture(all, path, hash))) {
+	HF_LOCKED(&table->lock);
+	capture = look_up(table, path, hash);
+	if (!capture && (capture = new_capture(table, path, hash))) {
 		capture->box = found->box;
 		capture->codec = found->codec;
 		capture->stamp = found->stamp;
 		capture->members = hf_members_ref(found->members);
-		capture->next = all->bucket[hash & all->mask];
-		all->bucket[hash & all->mask] = capture;
-		all->count++;
-		grow(all);
+		capture->next = table->bucket[hash & table->mask];
+		table->bucket[hash & table->mask] = capture;
+		table->count++;
+		grow(table);
 	}
 	*ret_capture = capture;
 	return capture ? 0 : HF_ERR_NOMEM;
 }
 
-void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
+void hf_table_each(struct hf_capture_table *table, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
 {
-	HF_LOCKED(&all->lock);
-	for (size_t i = 0; all->bucket && i <= all->mask; i++)
-		for (struct hf_capture *capture = all->bucket[i]; capture; capture = capture->next)
+	HF_LOCKED(&table->lock);
+	for (size_t i = 0; table->bucket && i <= table->mask; i++)
+		for (struct hf_capture *capture = table->bucket[i]; capture; capture = capture->next)
 			fn(ctx, capture);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/moments.h"
-
 #include "fs/bytes/bytes.h"
+#include "fs/capture/all.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
 #include "index/summary.h"
 
 #include <stdio.h>

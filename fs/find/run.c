@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A question to a capture: hart by hart, with the summary if there is a good one. */
-#include "fs/bytes/kinds.h"
 #include "fs/find/run.h"
-
 #include "fs/base/views.h"
+#include "fs/bytes/kinds.h"
+#include "fs/capture/all.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
 #include "fs/find/scan.h"
 #include "fs/find/untold.h"
 

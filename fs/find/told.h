@@ -3,7 +3,7 @@
 #ifndef HF_FIND_TOLD_H
 #define HF_FIND_TOLD_H
 
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 #include "index/cursor.h"
 #include "index/stack.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lcov.info: which lines, functions and branches of the source were executed, for lcov and genhtml. */
 #include "fs/base/list.h"
+#include "fs/capture/companion.h"
 #include "fs/profile/sources.h"
 
 #include <inttypes.h>

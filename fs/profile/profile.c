@@ -3,6 +3,9 @@
 #include "fs/profile/profile.h"
 #include "codecs/setup/code_size.h"
 #include "fs/bytes/bytes.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
 #include "fs/profile/texts.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a table: capture by capture, hart by hart. */
 #include "fs/rows/run.h"
+#include "fs/capture/all.h"
+#include "fs/capture/open_pool.h"
 #include "fs/rows/table.h"
 
 #include <stdlib.h>

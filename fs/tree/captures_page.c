@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/captures_page.h"
 #include "fs/base/human.h"
+#include "fs/capture/all.h"
 #include "fs/capture/capture.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/state.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/profile.h"
