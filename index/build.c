@@ -3,17 +3,14 @@
  * Building what is missing: the decode index together with all views, or the views alone for an index that is there.
  * Every file is written under a private name and published whole.
  */
-#include "index/pass.h"
+#include "index/build.h"
 
 #include "codecs/base/errors.h"
+#include "index/decode_index.h"
+#include "index/discard.h"
+#include "index/pass.h"
 
 #include <stdlib.h>
-
-const struct hf_chunk_limits hf_chunk_limits_default = {
-	.insns = 16384,
-	.events = 131072,
-	.bytes = UINT64_C(4) << 20,
-};
 
 static void set_limits(struct hf_pass *pass)
 {
@@ -74,17 +71,6 @@ static int run_with_room(const struct hf_build *build, struct hf_diag *diag)
 	if (err == HF_ERR_INDEX_DIR)
 		hf_fault_put_back(&pass.fault);
 	return err;
-}
-
-uint64_t hf_expansion_most(uint64_t expansion, uint64_t size)
-{
-	uint64_t most;
-
-	if (expansion == HF_NOWHERE)
-		return HF_NOWHERE;
-	if (size < HF_EXPANSION_SMALL)
-		size = HF_EXPANSION_SMALL;
-	return __builtin_mul_overflow(expansion ? expansion : HF_EXPANSION, size, &most) ? HF_NOWHERE : most;
 }
 
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag)

@@ -7,7 +7,9 @@
 #include "codecs/ntrace/errors.h"
 #include "codecs/setup/errors.h"
 #include "codecs/setup/trial.h"
+#include "index/decode_index.h"
 #include "index/summary.h"
+#include "index/view_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building view tables for a decode index that is there. */
+#include "index/decode_index.h"
 #include "index/pass.h"
 #include "index/summary.h"
+#include "index/view_table.h"
 
 static bool has_table(const struct hf_pass *pass, const struct hf_view_key *key, const struct hf_index *index)
 {

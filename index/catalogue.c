@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which catalogue an archive has, looking up in it, and what waits to be written into its file. */
 #include "codecs/base/errors.h"
+#include "index/catalogue.h"
 #include "index/catalogue_file.h"
 #include "index/fault.h"
 #include "index/spool_format.h"
+#include "index/spool_room.h"
 
 #include <pthread.h>
 #include <stdio.h>

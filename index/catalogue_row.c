@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/catalogue_row.h"
+#include "index/codecs.h"
 #include "index/row.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
 #ifndef HF_INDEX_CATALOGUE_ROW_H
 #define HF_INDEX_CATALOGUE_ROW_H
 
-#include "index/catalogue.h"
+#include "index/catalogue_entry.h"
 #include "index/db.h"
 
 enum { HF_CATALOGUE_NUMBERS = 22, HF_CATALOGUE_TEXTS = 7 };

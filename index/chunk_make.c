@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "index/chunk_make.h"
+#include "index/decode_index.h"
 #include "index/digest.h"
 #include "index/hash.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/index.h"
+#include "index/codecs.h"
 
 const struct hf_codec *hf_index_codec_named(const char *name)
 {

@@ -4,6 +4,9 @@
  * row. A build is the same whatever was interrupted and however many threads there are; only what zstd makes of the
  * same bytes may depend on its version.
  */
+#include "index/build.h"
+#include "index/compare.h"
+#include "index/decode_index.h"
 #include "index/image.h"
 #include "index/memdir.h"
 #include "index/pass.h"

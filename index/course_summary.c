@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/course.h"
+#include "index/decode_index.h"
 #include "index/summary/words.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/cursor.h"
 
+#include "index/decode_index.h"
+
 /* What of a decoder's error is the index's fault: a chunk that was indexed cannot be damaged, only changed. */
 static int decode_error(const struct hf_cursor *c, int err, struct hf_diag *diag)
 {

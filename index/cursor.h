@@ -6,7 +6,9 @@
 #ifndef HF_INDEX_CURSOR_H
 #define HF_INDEX_CURSOR_H
 
-#include "index/index.h"
+#include "index/chunk.h"
+
+struct hf_index;
 
 /* Zero but for the first four, which are borrowed, before the first use; or for index, hart and a borrowed dec, and then
  * there is nothing to free. */

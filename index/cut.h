@@ -7,7 +7,7 @@
 #ifndef HF_INDEX_CUT_H
 #define HF_INDEX_CUT_H
 
-#include "index/index.h"
+#include "index/chunk_make.h"
 
 /* Everything is borrowed. */
 struct hf_cut {

@@ -4,6 +4,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
 #include "index/fault.h"
+#include "index/vfs.h"
 
 #include <errno.h>
 #include <stdio.h>

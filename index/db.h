@@ -16,9 +16,6 @@
 /* Changes with schema.sql, page layout and the meaning of columns. */
 #define HF_SCHEMA_VERSION 11
 
-#define HF_PAGE_SIZE 8192
-#define HF_PAGE_SUM 8 /* of which the last bytes are its checksum */
-
 enum hf_db_kind {
 	HF_DB_INDEX,
 	HF_DB_VIEW,
@@ -45,26 +42,6 @@ enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind);
 
 /* Whether it is of a later version of the schema: of use to somebody else. */
 bool hf_db_is_newer(int fd);
-
-/* Registers the VFS of vfs.c, once. */
-int hf_vfs_register(void);
-#define HF_VFS_NAME "hartfs"
-/*
- * Names a database for that VFS: the file is fd (borrowed until the database is closed); its journal, if it gets one,
- * is "<name>-journal" in dirfd.
- */
-#define HF_VFS_PATH_SIZE 320
-void hf_vfs_path(char path[HF_VFS_PATH_SIZE], int fd, int dirfd, const char *name);
-/* Puts the checksum into a page at that offset of the file. */
-void hf_vfs_seal(uint8_t page[HF_PAGE_SIZE], uint64_t offset);
-/* The error for a result of SQLite that is not OK, ROW or DONE; of SQLITE_CANTOPEN the last one on this thread. */
-int hf_vfs_err(int rc);
-/* Whether all pages have theirs: 0, HF_ERR_STATE, or why they cannot be read. */
-int hf_vfs_verify(int fd);
-/* The same of one page, at that offset of the file. */
-int hf_vfs_verify_page(int fd, uint64_t offset);
-/* Of a database that is complete: how many commits it took does not show any more. So two builds give the same bytes. */
-int hf_vfs_settle(int fd);
 
 /*
  * Opens a database read-only and takes it for immutable. HF_ERR_STATE if it is not one of this kind and version,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/db_table.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* What is asked of a table: HF_SEEK_... and these. */

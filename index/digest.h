@@ -13,10 +13,14 @@
 #define HF_INDEX_DIGEST_H
 
 #include "codecs/stretch.h"
-#include "index/index.h"
 
 /* So many events are hashed before a remainder is taken: so many products fit into 128 bits. */
 #define HF_DIGEST_BLOCK 48u
+
+/* Of a chunk's events: pcs and opcodes; all else that they say. Of the records both are 0. */
+struct hf_digest {
+	uint64_t flow, rest;
+};
 
 struct hf_digester {
 	struct hf_digest sum; /* not the least remainders yet */

@@ -8,6 +8,7 @@
 #include "index/libc.h"
 #include "index/pack.h"
 #include "index/spool_format.h"
+#include "index/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

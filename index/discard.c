@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "index/discard.h"
+
 #include "index/file.h"
 
 static void each(void (*fn)(int dirfd, const char *name), int dirfd, const struct hf_identity *identity,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/doubts.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/err.h"
-#include "index/array.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking for files of a capture that are no good: damaged, or not what their name says. */
 #include "index/db.h"
+#include "index/decode_index.h"
 #include "index/dir_entry.h"
+#include "index/examine.h"
 #include "index/fault.h"
 #include "index/file.h"
 #include "index/summary.h"
+#include "index/vfs.h"
+#include "index/view_table.h"
 
 #include <errno.h>
 #include <fcntl.h>

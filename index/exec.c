@@ -4,6 +4,7 @@
 
 #include "codecs/isa/disasm.h"
 #include "codecs/source/source.h"
+#include "index/exec.h"
 
 #include <sched.h>
 #include <signal.h>

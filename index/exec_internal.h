@@ -7,7 +7,7 @@
 #ifndef HF_INDEX_EXEC_INTERNAL_H
 #define HF_INDEX_EXEC_INTERNAL_H
 
-#include "index/exec.h"
+#include "index/job.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -2,6 +2,8 @@
 /* What the owner of a job does with it: submitting, hurrying, cancelling and joining. */
 #include "index/exec_internal.h"
 
+#include "index/exec.h"
+
 /* It is queued at last. */
 static void place(struct hf_job *job, int64_t due_ns)
 {

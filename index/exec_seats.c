@@ -3,6 +3,7 @@
 #include "index/exec_internal.h"
 
 #include "codecs/source/source.h"
+#include "index/exec.h"
 
 /* One that pauses looks so often whether it is still wanted. */
 #define LOOK_NS (INT64_C(1) * 1000000000)

@@ -3,12 +3,15 @@
 #ifndef HF_INDEX_FILE_NAME_H
 #define HF_INDEX_FILE_NAME_H
 
-#include "index/index.h"
+#include "index/identity.h"
+#include "index/view_key.h"
 
 #define HF_HEX_SIZE 33
 #define HF_FILE_NAME_SIZE 256
 
-/* 32 hexadecimal digits of everything that decides the events of a capture: identity, schema, decoder versions. */
+/* By what the names of its files begin: all that decides the events of a capture: identity, schema, decoder versions. */
+void hf_index_files(const struct hf_identity *identity, uint64_t ret_files[2]);
+/* 32 hexadecimal digits of it. */
 void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]);
 /* "<hex>.hfi", the decode index. */
 void hf_index_file_name_index(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/image.h"
 
+#include "index/index_tables.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #define HF_INDEX_INDEX_PART_H
 
 #include "index/image.h"
+#include "index/index_tables.h"
 
 /* Of the problems that are stored the last so many are for those of the file as such. */
 #define HF_FILE_PROBLEMS 256

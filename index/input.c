@@ -2,7 +2,7 @@
 #include "index/input.h"
 
 #include "codecs/source/errors.h"
-#include "index/index.h"
+#include "index/codecs.h"
 
 bool hf_input_is_verdict(int err)
 {

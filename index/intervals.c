@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/intervals.h"
 
+#include "index/decode_index.h"
+
 #include <stdlib.h>
 
 /* Where an interval begins, and the last one ends. */

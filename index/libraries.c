@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "index/libraries.h"
+
 #include "codecs/base/libraries.h"
-#include "index/index.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -7,6 +7,8 @@
 #include "index/fault.h"
 #include "index/memory_file.h"
 #include "index/spool_format.h"
+#include "index/spool_room.h"
+#include "index/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

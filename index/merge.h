@@ -11,9 +11,9 @@
 #ifndef HF_INDEX_MERGE_H
 #define HF_INDEX_MERGE_H
 
-#include "index/index.h"
 
 #include <pthread.h>
+#include <stdint.h>
 
 struct hf_store;
 struct hf_view_hart;

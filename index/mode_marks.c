@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/mode_marks.h"
 
-#include "index/array.h"
+#include "codecs/base/array.h"
+#include "index/decode_index.h"
 
 #include <stdlib.h>
 

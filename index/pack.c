@@ -3,6 +3,7 @@
 #include "codecs/base/bytes.h"
 #include "index/db.h"
 #include "index/fault.h"
+#include "index/pack.h"
 #include "index/pack_format.h"
 #include "index/spool_format.h"
 

@@ -7,6 +7,7 @@
 #define HF_INDEX_PACK_H
 
 #include "index/file_name.h"
+#include "index/pack_format.h"
 
 #include <stdatomic.h>
 
@@ -17,24 +18,9 @@
 /* A larger file does not go into a pack. */
 #define HF_PACK_FILE_MAX ((size_t)256 << 10)
 
-/* Of a file by its name: the capture's 32 digits, as bytes, then a hash of what follows them. */
-#define HF_PACK_KEY_SIZE 24
-struct hf_pack_key {
-	uint8_t bytes[HF_PACK_KEY_SIZE];
-};
-
 /* False: it is not the name of a decode index or of a view table. */
 bool hf_pack_key_of(const char *name, struct hf_pack_key *ret_key);
 int hf_pack_key_compare(const void *a, const void *b);
-
-struct hf_pack_entry {
-	struct hf_pack_key key; /* comes first */
-	bool index;		/* a decode index, otherwise a view table */
-	bool hidden;		/* it turned out to be of no use */
-	uint32_t packed, size;	/* bytes in the pack, and of the file */
-	uint64_t offset;
-	uint64_t sum; /* XXH3-64 of the packed bytes */
-};
 
 /* But for what is hidden it does not change. */
 struct hf_pack {

@@ -13,7 +13,14 @@
 #ifndef HF_INDEX_PACK_FORMAT_H
 #define HF_INDEX_PACK_FORMAT_H
 
-#include "index/pack.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of a file by its name: the capture's 32 digits, as bytes, then a hash of what follows them. */
+#define HF_PACK_KEY_SIZE 24
+struct hf_pack_key {
+	uint8_t bytes[HF_PACK_KEY_SIZE];
+};
 
 #define HF_PACK_MAGIC "HARTPACK"
 #define HF_PACK_IS_INDEX (UINT32_C(1) << 31)
@@ -22,6 +29,15 @@ enum {
 	HF_PACK_HEAD_SIZE = 72,
 	HF_PACK_ENTRY_SIZE = HF_PACK_KEY_SIZE + 24,
 	HF_PACK_SAMPLE_MAX = 64 << 10,
+};
+
+struct hf_pack_entry {
+	struct hf_pack_key key; /* comes first */
+	bool index;		/* a decode index, otherwise a view table */
+	bool hidden;		/* it turned out to be of no use */
+	uint32_t packed, size;	/* bytes in the pack, and of the file */
+	uint64_t offset;
+	uint64_t sum; /* XXH3-64 of the packed bytes */
 };
 
 struct hf_pack_head {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing a pack: it is made in memory, for it is a few megabytes at most, and written in one go. */
+#include "codecs/base/array.h"
 #include "index/db.h"
 #include "index/disk_file.h"
 #include "index/fault.h"
+#include "index/pack.h"
 #include "index/pack_format.h"
 
 #include <errno.h>
@@ -75,23 +77,6 @@ static int make_samples(struct writer *w)
 	return 0;
 }
 
-static int make_room(struct writer *w, size_t more)
-{
-	uint8_t *bigger;
-	size_t room = w->room;
-
-	while (room - w->used < more)
-		room = room ? 2 * room : HF_PACK_FILE_MAX;
-	if (room == w->room)
-		return 0;
-	bigger = realloc(w->files, room);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	w->files = bigger;
-	w->room = room;
-	return 0;
-}
-
 static int add_file(struct writer *w, size_t i)
 {
 	struct hf_pack_entry *entry = &w->entries[w->head.count];
@@ -102,7 +87,7 @@ static int add_file(struct writer *w, size_t i)
 	if (err)
 		return err == HF_ERR_STATE ? 0 : err;
 	*entry = *w->source->entry(w->source->ctx, i);
-	err = make_room(w, ZSTD_compressBound(entry->size));
+	err = hf_array_reserve(&w->files, w->used + ZSTD_compressBound(entry->size), &w->room, 1);
 	if (!err) {
 		hf_pack_differ(bytes, entry, w->samples, w->head.sample_size);
 		n = ZSTD_compress2(w->zstd, w->files + w->used, w->room - w->used, bytes, entry->size);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding files in packs and among those that wait, and adding those. */
+#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
-#include "index/array.h"
 #include "index/disk_file.h"
 #include "index/memory_file.h"
+#include "index/packs.h"
 #include "index/packs_internal.h"
 
 #include <dirent.h>

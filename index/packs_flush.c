@@ -5,6 +5,7 @@
  */
 #include "codecs/base/errors.h"
 #include "index/dir_entry.h"
+#include "index/packs.h"
 #include "index/packs_internal.h"
 
 #include <stdlib.h>

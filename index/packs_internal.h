@@ -4,7 +4,6 @@
 #define HF_INDEX_PACKS_INTERNAL_H
 
 #include "index/pack.h"
-#include "index/packs.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/pass.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/errors.h"
-#include "index/array.h"
 
 static bool known(const struct hf_pass *pass, uint32_t id)
 {

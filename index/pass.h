@@ -9,12 +9,14 @@
 #ifndef HF_INDEX_PASS_H
 #define HF_INDEX_PASS_H
 
+#include "index/build_options.h"
 #include "index/fault.h"
 #include "index/index_part.h"
 #include "index/input.h"
 #include "index/summary_part.h"
 #include "index/view_part.h"
 
+struct hf_index;
 struct hf_pass_run;
 struct hf_pass_workers;
 

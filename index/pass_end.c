@@ -3,6 +3,7 @@
 #include "codecs/base/errors.h"
 #include "index/pass_workers.h"
 #include "index/spool_format.h"
+#include "index/spool_room.h"
 
 int hf_pass_check_identity(struct hf_pass *pass)
 {

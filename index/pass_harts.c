@@ -7,8 +7,8 @@
  * With more than one thread, or out of a container, runs whose turn has not come are under way already: the records with
  * the first hart, the other harts with each other.
  */
+#include "codecs/base/array.h"
 #include "codecs/source/errors.h"
-#include "index/array.h"
 #include "index/pass_workers.h"
 
 /* Runs of a container that are ahead of the one that is written, be there one thread only. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary that a pass makes: its file, from opening to its name. */
+#include "index/decode_index.h"
 #include "index/pass_run.h"
 #include "index/summary.h"
 

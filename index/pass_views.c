@@ -5,6 +5,8 @@
  */
 #include "index/pass_workers.h"
 
+#include "index/decode_index.h"
+
 /* The first chunk of the hart that the view has yet to make (its last one is made again); false if none. */
 static bool first_missing(const struct hf_view_part *view, uint64_t slot, uint64_t *ret_number)
 {

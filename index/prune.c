@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/prune.h"
 
+#include "codecs/base/array.h"
+#include "index/codecs.h"
 #include "index/dir_entry.h"
 #include "index/fault.h"
+#include "index/index_tables.h"
 #include "index/pack.h"
 #include "index/store.h"
+#include "index/vfs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,30 +45,12 @@ static bool ends_with(const char *name, const char *end)
 	return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* One more element at the end of an array that grows at every power of two; NULL: out of memory. */
-static void *grow(void *array, size_t count, size_t size, void **ret_last)
-{
-	if ((count & (count - 1)) == 0) {
-		void *bigger = realloc(array, (count ? 2 * count : 1) * size);
-
-		if (!bigger)
-			return NULL;
-		array = bigger;
-	}
-	*ret_last = (char *)array + count * size;
-	return array;
-}
-
 static bool add_name(struct name **names, size_t *count, const char *name, size_t n)
 {
-	void *last, *bigger = grow(*names, *count, sizeof **names, &last);
-
-	if (!bigger)
+	if (hf_array_room(names, *count, sizeof **names))
 		return false;
-	*names = bigger;
-	memcpy(((struct name *)last)->name, name, n);
-	((struct name *)last)->name[n] = '\0';
-	(*count)++;
+	memcpy((*names)[*count].name, name, n);
+	(*names)[(*count)++].name[n] = '\0';
 	return true;
 }
 
@@ -221,12 +207,11 @@ static bool is_same(int root, sqlite3_stmt *stmt)
 
 static int add_live(struct pruner *p, sqlite3_stmt *stmt)
 {
-	void *last, *bigger = grow(p->live, p->live_count, sizeof *p->live, &last);
-	uint64_t *print = last;
+	uint64_t *print;
 
-	if (!bigger)
+	if (hf_array_room(&p->live, p->live_count, sizeof *p->live))
 		return HF_ERR_NOMEM;
-	p->live = bigger;
+	print = p->live[p->live_count];
 	if (!hf_col_u64(stmt, 3, UINT64_MAX, &print[0]) && !hf_col_u64(stmt, 4, UINT64_MAX, &print[1]))
 		p->live_count++;
 	return 0;

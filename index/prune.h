@@ -9,7 +9,8 @@
 #ifndef HF_INDEX_PRUNE_H
 #define HF_INDEX_PRUNE_H
 
-#include "index/index.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct hf_prune {
 	int dirfd;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/row_page.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
+#include "index/chunk.h"
 #include "index/columns.h"
 
 #include <assert.h>
@@ -33,26 +35,11 @@ static uint32_t start_of(const struct hf_row_page *page, uint32_t i)
 	return i ? page->end[i - 1] : 0;
 }
 
-static int make_room(struct hf_row_page *page, size_t n)
-{
-	uint8_t *bigger;
-
-	if (n <= page->room)
-		return 0;
-	n += n / 2;
-	bigger = realloc(page->bytes, n);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	page->bytes = bigger;
-	page->room = n;
-	return 0;
-}
-
 int hf_row_page_add(struct hf_row_page *page, const void *row)
 {
 	const uint32_t at = start_of(page, page->count);
 	const size_t n = hf_row_size(page->table, row);
-	int err = !hf_row_page_is_full(page) ? make_room(page, at + n) : HF_ERR_BUG;
+	int err = !hf_row_page_is_full(page) ? hf_array_reserve(&page->bytes, at + n, &page->room, 1) : HF_ERR_BUG;
 
 	if (err)
 		return err;
@@ -230,7 +217,7 @@ static int measure_rows(struct hf_row_page *page, const struct packing *p)
 		end += 8 * (size_t)p->numbers + 4 + blob_size(p, i, start);
 		page->end[i] = (uint32_t)end;
 	}
-	return end <= 16 * HF_PAGE_BYTES ? make_room(page, end) : HF_ERR_STATE;
+	return end <= 16 * HF_PAGE_BYTES ? hf_array_reserve(&page->bytes, end, &page->room, 1) : HF_ERR_STATE;
 }
 
 /* Puts the rows together of their numbers and, if that is not what they are, the bytes from[..end) of the blobs. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/row_pages.h"
 
+#include "index/vfs.h"
+
 #include <stdlib.h>
 
 /* Of a page, packed: two, with what the database has beside them, fill a page of its own. */

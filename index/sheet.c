@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/sheet.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
-#include "index/array.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "codecs/base/bytes.h"
 #include "index/fault.h"
 #include "index/file.h"
+#include "index/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

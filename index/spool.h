@@ -7,10 +7,8 @@
 #ifndef HF_INDEX_SPOOL_H
 #define HF_INDEX_SPOOL_H
 
-#include "index/index.h"
-
-/* Bytes of the stream in each of its frames but the last. */
-#define HF_SPOOL_FRAME (256u * 1024)
+#include "codecs/source/source.h"
+#include "index/spool_format.h"
 
 struct hf_spool;
 
@@ -43,8 +41,5 @@ struct hf_spool_build {
  * full. HF_ERR_INDEX_DIR: the directory fails otherwise. HF_ERR_BUSY: another process is at it. HF_ERR_MISMATCH: the stream is not what it was.
  */
 int hf_spool_build(const struct hf_spool_build *build);
-
-/* Number and bytes of the spools in a directory. */
-void hf_spool_count(int dirfd, uint64_t *ret_count, uint64_t *ret_bytes);
 
 #endif

@@ -6,6 +6,8 @@
 #include "index/fault.h"
 #include "index/file.h"
 #include "index/row.h"
+#include "index/spool.h"
+#include "index/spool_room.h"
 
 #include <errno.h>
 #include <fcntl.h>

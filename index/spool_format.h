@@ -4,8 +4,9 @@
 #define HF_INDEX_SPOOL_FORMAT_H
 
 #include "index/file_name.h"
-#include "index/spool.h"
 
+/* Bytes of the stream in each of its frames but the last. */
+#define HF_SPOOL_FRAME (256u * 1024)
 /* No stream that has a spool is longer (2 TiB), so that its table fits in memory: a hostile file may claim any size. */
 #define HF_SPOOL_FRAMES_MAX (UINT64_C(1) << 23)
 
@@ -18,10 +19,4 @@ void hf_spool_head_put(const struct hf_identity *identity, uint64_t stream_size,
 int hf_spool_read_at(int fd, uint64_t offset, void *buf, size_t n);
 /* Whether a file may be one of ours, by its first or its last bytes: nothing else that has such a name is ever removed. */
 bool hf_spool_is_ours(int fd, uint64_t size);
-/* Removes spools until those that are left and need bytes more are within limit, and the disk has room for them.
- * HF_ERR_LIMIT: that cannot be. except: the name of a private file that stays. */
-int hf_spool_make_room(int dirfd, const char *except, uint64_t have, uint64_t need, uint64_t limit);
-/* An index has no room on the disk: removes the spool used longest ago. False: there is none to be removed. */
-bool hf_spool_give_way(int dirfd);
-
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The room that spools take: what there is, and what goes when it is too much. */
+#include "index/spool_room.h"
+
+#include "codecs/base/array.h"
 #include "index/spool_format.h"
 
 #include <dirent.h>
@@ -40,14 +43,10 @@ static bool is_spool_name(const char *name)
 
 static bool add(struct spool_files *files, const char *name, const struct stat *st)
 {
-	struct spool_file *bigger, *f;
+	struct spool_file *f;
 
-	if ((files->count & (files->count - 1)) == 0) {
-		bigger = realloc(files->file, (files->count ? 2 * files->count : 1) * sizeof *bigger);
-		if (!bigger)
-			return false;
-		files->file = bigger;
-	}
+	if (hf_array_room(&files->file, files->count, sizeof *files->file))
+		return false;
 	f = &files->file[files->count++];
 	memcpy(f->name, name, strlen(name) + 1);
 	f->size = (uint64_t)st->st_size;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/stack.h"
 
-#include "index/array.h"
+#include "codecs/base/array.h"
+#include "index/decode_index.h"
 #include "index/summary/calls.h"
 #include "index/summary_internal.h"
 #include "index/summary_tree.h"

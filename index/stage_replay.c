@@ -2,6 +2,8 @@
 /* The first stage of a run where a decode index has the chunks already: their events are decoded again. */
 #include "index/pass_run.h"
 
+#include "index/decode_index.h"
+
 #include <stdlib.h>
 
 struct replay {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/store.h"
 
-#include "index/array.h"
+#include "codecs/base/array.h"
 #include "index/fault.h"
 #include "index/pack.h"
 #include "index/row_pages.h"
+#include "index/vfs.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary_internal.h"
 
+#include "index/decode_index.h"
+#include "index/summary.h"
 #include "index/summary/page.h"
 
 #include <stdlib.h>

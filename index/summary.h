@@ -8,13 +8,14 @@
 #ifndef HF_INDEX_SUMMARY_H
 #define HF_INDEX_SUMMARY_H
 
-#include "index/index.h"
-#include "index/summary/list.h"
+#include "index/identity.h"
 #include "index/summary/run.h"
+#include "index/list_reader.h"
 
 /* Changes with what pages and lists hold. */
 #define HF_SUMMARY_VERSION 7
 
+struct hf_index;
 struct hf_summary;
 
 /* 0, HF_ERR_NOT_FOUND if there is no complete and valid one of that identity, or HF_ERR_NOMEM/IO, as hf_index_open. */
@@ -67,11 +68,7 @@ int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uin
 int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
 		    uint8_t **ret_bytes);
 
-/* The same for whoever reads many lists, one after the other in the order of their keys: a reader remembers what lies
- * beside the one read last, and that one stands in it, until the next is read. It is of one summary and one thread. */
-struct hf_list_reader;
-int hf_list_reader_new(struct hf_list_reader **ret_reader);
-void hf_list_reader_free(struct hf_list_reader *reader);
+/* The same with a reader, for whoever reads many lists. */
 int hf_summary_list_by(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_run *run,
 		       struct hf_list *ret_list);
 

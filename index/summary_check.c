@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether all that a summary says can be. */
+#include "index/summary.h"
 #include "index/summary/inverse_read.h"
 #include "index/summary_internal.h"
 
@@ -56,9 +57,9 @@ static int check_list(void *ctx, const struct hf_inverse_found *found)
 static int check_part(struct hf_summary *summary, uint32_t hart, enum hf_inverse_part part)
 {
 	static const hf_inverse_shift_fn shifts[HF_INVERSE_PARTS] = {
-		[HF_INVERSE_RARE] = hf_rare_shift,	     [HF_INVERSE_WRITES] = hf_words_shift,
+		[HF_INVERSE_RARE] = hf_inverse_level,	     [HF_INVERSE_WRITES] = hf_words_shift,
 		[HF_INVERSE_READS] = hf_words_shift,	     [HF_INVERSE_ATTEMPT_WRITES] = hf_words_shift,
-		[HF_INVERSE_ATTEMPT_READS] = hf_words_shift, [HF_INVERSE_REGISTERS] = hf_registers_shift,
+		[HF_INVERSE_ATTEMPT_READS] = hf_words_shift, [HF_INVERSE_REGISTERS] = hf_inverse_level,
 	};
 	const struct hf_inverse_question all = {
 		.part = part, .last = UINT64_MAX, .shift = shifts[part], .places = part != HF_INVERSE_RARE};

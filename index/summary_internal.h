@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A published summary as its readers see it: its rows and lists. Internal to index/.
+ * A published summary as its readers see it: its rows. Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_INTERNAL_H
 #define HF_INDEX_SUMMARY_INTERNAL_H
 
 #include "index/published.h"
-#include "index/summary.h"
+#include "index/summary_tables.h"
 
 struct hf_summary {
 	struct hf_published file;
@@ -21,18 +21,6 @@ const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *summ
 int hf_summary_fetch(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,
 		     void *ret_row);
 
-/* Where a list lies: in pieces of a table, from number on. One posting has no list, but is at chunk. */
-struct hf_summary_lists {
-	const struct hf_table *table;
-	uint64_t slot, number;
-	uint64_t list, list_size, chunk;
-};
-
-/* As hf_summary_list_by and hf_summary_list; damage is noted. */
-int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
-			 const struct hf_list_facts *facts, struct hf_list *ret_list);
-int hf_summary_copy_list(struct hf_summary *summary, const struct hf_summary_lists *where,
-			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes);
 /* The first column of such a row. */
 int hf_summary_fetch_number(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,
 			    uint64_t *ret_number);

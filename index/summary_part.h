@@ -12,6 +12,7 @@
 #include "index/row.h"
 #include "index/store.h"
 #include "index/summary_state.h"
+#include "index/summary_tables.h"
 
 struct hf_summary_part {
 	struct hf_part file;

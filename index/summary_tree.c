@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary_tree.h"
 
+#include "index/decode_index.h"
 #include "index/summary/call_page.h"
 #include "index/summary/calls.h"
 #include "index/summary_internal.h"

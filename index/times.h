@@ -14,7 +14,7 @@
 #ifndef HF_INDEX_TIMES_H
 #define HF_INDEX_TIMES_H
 
-#include "index/row.h"
+#include "index/index_tables.h"
 
 /* What the times before a place come to. */
 struct hf_times_state {

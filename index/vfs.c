@@ -5,14 +5,16 @@
  * checked by us, so no path is resolved behind our back, /proc is not needed, and a sandbox that allows the
  * directory is enough. Pages carry a checksum, so that damage is met as an error, wherever it lies.
  */
+#include "index/vfs.h"
+
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
-#include "index/db.h"
 #include "index/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/view_join.h"
 
-#include "index/array.h"
+#include "codecs/base/array.h"
 
 #include <string.h>
 

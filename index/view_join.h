@@ -8,6 +8,7 @@
 #ifndef HF_INDEX_VIEW_JOIN_H
 #define HF_INDEX_VIEW_JOIN_H
 
+#include "index/index_tables.h"
 #include "index/store.h"
 
 /* A reader asks for 4 KiB at least: it makes a quarter more than that at worst. */

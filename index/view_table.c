@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
+#include "index/decode_index.h"
+#include "index/index_tables.h"
 #include "index/merge.h"
 #include "index/published.h"
+#include "index/view_table.h"
 
 #include <stdlib.h>
 

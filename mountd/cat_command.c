@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs cat and hartfs info: single files of the tree on standard output, without a mount. */
+#include "codecs/base/array.h"
 #include "fs/locate.h"
 #include "mountd/commands.h"
 #include "mountd/live.h"
@@ -135,7 +136,9 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 }
 
 struct found {
-	char **view_dir, **capture; /* owned */
+	struct shown {
+		char *view_dir, *capture; /* owned */
+	} * at;
 	size_t count;
 	bool cut; /* there was no memory for the rest, which was said */
 };
@@ -143,19 +146,14 @@ struct found {
 static bool add_found(void *ctx, const char *path, const char *view_dir)
 {
 	struct found *found = ctx;
-	char **view_dirs = realloc(found->view_dir, (found->count + 1) * sizeof *view_dirs), **captures = NULL;
+	struct shown *one;
 
-	if (view_dirs) {
-		found->view_dir = view_dirs;
-		captures = realloc(found->capture, (found->count + 1) * sizeof *captures);
-	}
-	found->cut = !hf_got(captures);
-	if (found->cut)
+	found->cut = hf_array_room(&found->at, found->count, sizeof *one) != 0;
+	one = hf_got(found->cut ? NULL : &found->at[found->count]);
+	if (!one)
 		return false;
-	found->capture = captures;
-	view_dirs[found->count] = hf_got(strdup(view_dir));
-	captures[found->count] = hf_got(strdup(path));
-	found->cut = !captures[found->count] || !view_dirs[found->count];
+	*one = (struct shown){hf_got(strdup(view_dir)), hf_got(strdup(path))};
+	found->cut = !one->capture || !one->view_dir;
 	/* One that is not whole is freed with the others. */
 	found->count++;
 	return !found->cut;
@@ -174,20 +172,20 @@ static int write_infos(struct hartfs_archive *archive, const struct hf_settings 
 	else if (!found.count && !found.cut)
 		hf_paths_no_capture("info", shown);
 	for (size_t i = 0; i < found.count; i++) {
+		struct shown *one = &found.at[i];
 		char *path = NULL;
 
-		if (reader_left || !found.capture[i] || !found.view_dir[i])
+		if (reader_left || !one->capture || !one->view_dir)
 			; /* nobody reads it, or it was said why not */
-		else if (asprintf(&path, "%s/info.json", found.view_dir[i]) < 0)
+		else if (asprintf(&path, "%s/info.json", one->view_dir) < 0)
 			path = hf_got(NULL);
 		else
-			good += write_info(archive, settings, found.capture[i], path, found.capture[i]) == HF_EXIT_OK;
+			good += write_info(archive, settings, one->capture, path, one->capture) == HF_EXIT_OK;
 		free(path);
-		free(found.capture[i]);
-		free(found.view_dir[i]);
+		free(one->capture);
+		free(one->view_dir);
 	}
-	free(found.capture);
-	free(found.view_dir);
+	free(found.at);
 	if (!good)
 		return HF_EXIT_FAILURE;
 	if (error || found.cut || good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL))

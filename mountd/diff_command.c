@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs diff: its options, and which harts of which captures are compared. */
+#include "codecs/base/array.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"
 #include "mountd/diff_print.h"
@@ -185,14 +186,11 @@ static bool put_index_progress(void *ctx, double percent, uint64_t insns)
 static bool add_hart(void *ctx, const struct hartfs_file *file)
 {
 	struct side *side = ctx;
-	uint32_t *more;
 
 	if (file->hart == HARTFS_NO_HART || (side->harts && side->hart[side->harts - 1] == file->hart))
 		return true;
-	more = realloc(side->hart, (side->harts + 1) * sizeof *more);
-	if (!more)
+	if (hf_array_room(&side->hart, side->harts, sizeof *side->hart))
 		return false;
-	side->hart = more;
 	side->hart[side->harts++] = file->hart;
 	return true;
 }

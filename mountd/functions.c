@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/functions.h"
+#include "codecs/base/array.h"
 #include "fs/library.h"
 
 #include <limits.h>
@@ -15,16 +16,13 @@ struct harts {
 static bool add_hart(void *ctx, const struct hartfs_file *file)
 {
 	struct harts *harts = ctx;
-	uint32_t *more;
 
 	if (file->hart == HARTFS_NO_HART || (harts->count && harts->id[harts->count - 1] == file->hart))
 		return true;
-	more = realloc(harts->id, (harts->count + 1) * sizeof *more);
-	harts->full = !more;
-	if (!more)
+	harts->full = hf_array_room(&harts->id, harts->count, sizeof *harts->id) != 0;
+	if (harts->full)
 		return false;
-	harts->id = more;
-	more[harts->count++] = file->hart;
+	harts->id[harts->count++] = file->hart;
 	return true;
 }
 

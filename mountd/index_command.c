@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
-#include "fs/base/list.h"
+#include "codecs/base/array.h"
 #include "fs/locate.h"
 #include "index/exec.h"
 #include "mountd/bar.h"
@@ -91,18 +91,18 @@ static const struct hf_stop interruption = {.wanted = is_interrupted};
 /* The archive of a directory, opened once however many operands lie in it. SIZE_MAX after saying what is wrong. */
 static size_t take_archive(struct work *work, const char *directory)
 {
-	struct archive *bigger, *archive;
+	struct archive *archive;
 	struct stat st = {0};
 
 	if (stat(directory, &st) == 0)
 		for (size_t i = 0; i < work->archive_count; i++)
 			if (work->archives[i].dev == st.st_dev && work->archives[i].ino == st.st_ino)
 				return i;
-	bigger = hf_got(realloc(work->archives, (work->archive_count + 1) * sizeof *bigger));
-	if (!bigger)
+	archive = hf_array_room(&work->archives, work->archive_count, sizeof *archive)
+			  ? hf_got(NULL)
+			  : &work->archives[work->archive_count];
+	if (!archive)
 		return SIZE_MAX;
-	work->archives = bigger;
-	archive = &bigger[work->archive_count];
 	*archive = (struct archive){.dev = st.st_dev, .ino = st.st_ino};
 	if (!hf_opened_open(work->settings, directory, &archive->opened))
 		return SIZE_MAX;
@@ -138,7 +138,7 @@ static bool add_capture(void *ctx, const char *path, const char *view_dir)
 	if (settings->shards && hash_path(path) % settings->shards != settings->shard)
 		return true;
 	copy = strdup(path);
-	if (!copy || hf_array_room(&work->items, work->item_count, &work->item_room, sizeof *work->items)) {
+	if (!copy || hf_array_reserve(&work->items, work->item_count + 1, &work->item_room, sizeof *work->items)) {
 		free(copy);
 		finder->out_of_memory = true;
 		return false;

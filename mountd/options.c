@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/options.h"
 
+#include "codecs/base/array.h"
 #include "fs/fs.h"
 #include "mountd/colour.h"
 #include "mountd/number.h"
@@ -245,12 +246,9 @@ static bool is_of_command(enum option_id id)
 
 static bool add_asked(struct hf_settings *settings, const char *name, const char *value)
 {
-	struct hf_asked *bigger = realloc(settings->asked, (settings->asked_count + 1) * sizeof *bigger);
-
-	if (!bigger)
+	if (hf_array_room(&settings->asked, settings->asked_count, sizeof *settings->asked))
 		return false;
-	settings->asked = bigger;
-	bigger[settings->asked_count++] = (struct hf_asked){name, value};
+	settings->asked[settings->asked_count++] = (struct hf_asked){name, value};
 	return true;
 }
 
@@ -429,20 +427,16 @@ static bool set_mount_option(struct hf_settings *settings, char *item)
 
 static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad)
 {
-	size_t most = 1;
-	char **bigger, *save = NULL;
+	char *save = NULL;
 
-	for (const char *s = list; *s; s++)
-		most += *s == ',';
-	bigger = realloc(settings->fuse_options, (settings->fuse_option_count + most) * sizeof *bigger);
-	if (!bigger)
-		return false;
-	settings->fuse_options = bigger;
-	for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save))
+	for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		if (hf_array_room(&settings->fuse_options, settings->fuse_option_count, sizeof item))
+			return false;
 		if (!set_mount_option(settings, item)) {
 			*ret_bad = item;
 			return false;
 		}
+	}
 	return true;
 }
 

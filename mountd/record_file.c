@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/record_file.h"
+#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ struct hf_record_file {
 	uint64_t whole;	     /* of the file: where the last whole chunk ends */
 	bool open;	     /* a chunk that is not whole yet is the last one of the list */
 	struct chunk *chunk; /* kept for the table of a .zstf */
-	size_t count, room;
+	size_t count;
 	uint8_t out[OUT];
 };
 
@@ -108,15 +109,8 @@ int hf_record_file_chunk(struct hf_record_file *f, uint64_t pc)
 {
 	if (end_chunk(f))
 		return f->errnum;
-	if (f->count == f->room) {
-		size_t room = f->room ? 2 * f->room : 64;
-		struct chunk *more = reallocarray(f->chunk, room, sizeof *more);
-
-		if (!more)
-			return f->errnum = ENOMEM;
-		f->chunk = more;
-		f->room = room;
-	}
+	if (hf_array_room(&f->chunk, f->count, sizeof *f->chunk))
+		return f->errnum = ENOMEM;
 	/* Readers take the first pc from the header of the stream. */
 	f->chunk[f->count] = (struct chunk){.at = f->at, .pc = f->count ? pc : 0};
 	f->count++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/record_loads.h"
+#include "codecs/base/array.h"
 #include "codecs/image/elf_read.h"
 #include "mountd/log.h"
 
@@ -109,17 +110,14 @@ static int copy_file(struct hf_record_loads *l, const char *path, const char *na
 /* A copy, made when its path comes first. NULL: there is none. */
 static struct copy *copy_of(struct hf_record_loads *l, const char *path)
 {
-	struct copy *more;
 	char *name;
 	int err;
 
 	for (size_t i = 0; i < l->count; i++)
 		if (!strcmp(l->copy[i].path, path))
 			return l->copy[i].name ? &l->copy[i] : NULL;
-	more = reallocarray(l->copy, l->count + 1, sizeof *more);
-	if (!more)
+	if (hf_array_room(&l->copy, l->count, sizeof *l->copy))
 		return NULL;
-	l->copy = more;
 	name = name_for(l, path);
 	err = name ? copy_file(l, path, name) : ENOMEM;
 	if (err) {
@@ -127,12 +125,12 @@ static struct copy *copy_of(struct hf_record_loads *l, const char *path)
 		free(name);
 		name = NULL;
 	}
-	more[l->count] = (struct copy){.path = strdup(path), .name = name};
-	if (!more[l->count].path) {
+	l->copy[l->count] = (struct copy){.path = strdup(path), .name = name};
+	if (!l->copy[l->count].path) {
 		free(name);
 		return NULL;
 	}
-	return more[l->count++].name ? &more[l->count - 1] : NULL;
+	return l->copy[l->count++].name ? &l->copy[l->count - 1] : NULL;
 }
 
 /* What is added to the file's addresses if its first byte is at address. False: it does not say, or that is nothing

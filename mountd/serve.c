@@ -15,12 +15,10 @@
 static_assert((int)HF_COL_TEXT == (int)HF_COLUMN_TEXT && (int)HF_COL_HIDDEN == (int)HF_COLUMN_HIDDEN &&
 		      (int)HF_COL_ANY == (int)HF_COLUMN_ANY && (int)HF_COL_ASKED == (int)HF_COLUMN_ASKED &&
 		      (int)HF_COL_LISTED == (int)HF_COLUMN_LISTED && (int)HF_COL_ORDER == (int)HF_COLUMN_ORDER &&
-		      (int)HF_COL_NEEDED == (int)HF_COLUMN_NEEDED && (int)HF_COL_AMONG == (int)HF_COLUMN_AMONG &&
-		      (int)HF_COL_LIKE == (int)HF_COLUMN_LIKE && (int)HF_COL_LISTED_ALL == (int)HF_COLUMN_LISTED_ALL,
+		      (int)HF_COL_NEEDED == (int)HF_COLUMN_NEEDED && (int)HF_COL_AMONG == (int)HF_COLUMN_AMONG,
 	      "the same bits");
 static_assert((int)HF_TAB_HART == (int)HF_TABLE_HART && (int)HF_TAB_ORDERED == (int)HF_TABLE_ORDERED &&
-		      (int)HF_TAB_SUMMED == (int)HF_TABLE_SUMMED && (int)HF_TAB_RARE == (int)HF_TABLE_RARE &&
-		      (int)HF_TAB_EACH == (int)HF_TABLE_EACH,
+		      (int)HF_TAB_SUMMED == (int)HF_TABLE_SUMMED && (int)HF_TAB_RARE == (int)HF_TABLE_RARE,
 	      "the same bits");
 static_assert((int)HF_CELL_NULL == (int)HF_VALUE_NULL && (int)HF_CELL_NUMBER == (int)HF_VALUE_NUMBER &&
 		      (int)HF_CELL_TEXT == (int)HF_VALUE_TEXT,
@@ -37,8 +35,6 @@ struct cursor {
 	struct hf_rows_ask ask;
 	int64_t *numbers; /* owned, the same */
 	struct hf_rows *rows;
-	uint64_t skip; /* rows that are still to be passed over */
-	bool count;    /* rows are only counted */
 	int err; /* that comes after the rows that were sent */
 	char why[1024];
 };
@@ -145,11 +141,9 @@ static void put_row(struct server *s, const struct cursor *cursor)
 	const struct hf_row *row = &s->row;
 
 	hf_out_u64(&s->out, (uint64_t)row->id);
-	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++) {
-		const struct hf_value *value = &row->value[i];
+	for (uint32_t bits = cursor->ask.columns; bits; bits &= bits - 1) {
+		const struct hf_value *value = &row->value[__builtin_ctz(bits)];
 
-		if (!(cursor->ask.columns >> i & 1))
-			continue;
 		hf_out_u8(&s->out, (uint8_t)value->type);
 		if (value->type == HF_VALUE_NUMBER)
 			hf_out_u64(&s->out, (uint64_t)value->number);
@@ -166,26 +160,15 @@ static int collect(struct server *s, struct cursor *cursor, uint32_t most, uint3
 
 	*ret_n = 0;
 	while (*ret_n < most && s->out.n < ENOUGH) {
-		const uint64_t pass = cursor->skip ? cursor->skip : cursor->count ? most - *ret_n : 0;
-		uint64_t n;
-
-		err = hf_rows_pass(cursor->rows, &s->row, pass, &n);
+		err = hf_rows_next(cursor->rows, &s->row);
 		if (err == HF_NOTE_MORE && *ret_n && now_ms() >= until)
 			return 0;
 		if (err == HF_NOTE_MORE)
 			continue;
 		if (err)
 			return err;
-		if (cursor->skip) {
-			cursor->skip -= n;
-			continue;
-		}
-		if (!cursor->count)
-			put_row(s, cursor);
-		*ret_n += (uint32_t)n;
-		/* As below: many rows of a count may come one by one. */
-		if (cursor->count && !(*ret_n & 1023) && now_ms() >= until)
-			return 0;
+		put_row(s, cursor);
+		++*ret_n;
 	}
 	return err == HF_NOTE_MORE ? 0 : err;
 }
@@ -200,8 +183,6 @@ static bool answer(struct server *s, uint32_t number, uint32_t most)
 	hf_out_u32(&s->out, number);
 	hf_out_u32(&s->out, 0);
 	hf_out_u32(&s->out, 0);
-	if (!cursor->count && most > HF_PROTOCOL_ROWS)
-		most = HF_PROTOCOL_ROWS;
 	if (!cursor->err)
 		cursor->err = collect(s, cursor, most, &n);
 	if (cursor->err && cursor->err != HF_NOTE_END && !n) {
@@ -229,7 +210,6 @@ static void take_conditions(struct server *s, const struct hf_request *request, 
 		ask->range[i].first = request->range[i].first;
 		ask->range[i].last = request->range[i].last;
 		ask->equal[i] = request->equal[i];
-		ask->like[i] = request->like[i];
 	}
 	if (!ask->equal[0])
 		ask->equal[0] = s->capture;
@@ -237,7 +217,14 @@ static void take_conditions(struct server *s, const struct hf_request *request, 
 	ask->ctx = s;
 }
 
-/* Numbers of conditions, as the request has them. */
+static int by_number(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Numbers of conditions, in their order. */
 static int take_numbers(const struct hf_request *request, struct cursor *cursor)
 {
 	size_t count = 0, n = 0;
@@ -252,7 +239,9 @@ static int take_numbers(const struct hf_request *request, struct cursor *cursor)
 			continue;
 		cursor->ask.among[i] = (struct hf_rows_among){cursor->numbers + n, request->among[i].count};
 		for (uint32_t k = 0; k < request->among[i].count; k++)
-			cursor->numbers[n++] = hf_request_among(request, i, k);
+			cursor->numbers[n + k] = hf_request_among(request, i, k);
+		qsort(cursor->numbers + n, request->among[i].count, sizeof *cursor->numbers, by_number);
+		n += request->among[i].count;
 	}
 	return 0;
 }
@@ -265,7 +254,7 @@ static bool is_of_table(const struct hf_rows_ask *ask)
 
 	hf_table_columns(ask->table, &count);
 	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
-		used |= ask->equal[i] || ask->like[i] || ask->among[i].number ? 1u << i : 0;
+		used |= ask->equal[i] || ask->among[i].number ? 1u << i : 0;
 	return !(used >> count);
 }
 
@@ -286,8 +275,6 @@ static bool open_cursor(struct server *s, const struct hf_request *request, uint
 	s->cursor[number] = cursor;
 	cursor->request = bytes;
 	cursor->ask.table = hf_table_at(request->table);
-	cursor->skip = request->skip;
-	cursor->count = request->flags & HF_OPEN_COUNT;
 	take_conditions(s, request, &cursor->ask);
 	err = take_numbers(request, cursor);
 	if (err) {

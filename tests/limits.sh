@@ -18,7 +18,7 @@ while IFS='@' read -r file name value words; do
 		bad "$file: $name is not $value any more: $page says '$words'"
 	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
-index/index.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
+index/limits.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
 index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
 index/summary/call.h@HF_CALL_DEPTH@1024u@calls and traps that a context is in | 1,024
 index/summary/call.h@HF_CALL_FRAMES@(1u << 18)@262,144
@@ -126,7 +126,7 @@ codecs/image/elf_read.h@HF_ELF_SECTIONS_MAX@65536u@65,536 sections
 codecs/source/hex.c@WORD_MAX@16@16 digits
 codecs/source/source.h@HF_BLOCK_MAX@(UINT64_C(64) << 20)@| 64 MiB | the chunk is lost
 index/exec.h@HF_PAUSED_MAX@8@indexing is put aside | 8
-index/index.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
+index/hart.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
 index/index_part.h@HF_FILE_PROBLEMS@256@256 of the file
 index/row.h@HF_SLOT_MAX@UINT64_C(65535)@32,768
 index/row.h@HF_VIEW_CHUNK_MAX@(UINT64_C(256) << 20)@one chunk of a view | 256 MiB

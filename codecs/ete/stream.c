@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/stream.h"
 
+#include "codecs/base/array.h"
 #include "codecs/ete/errors.h"
 #include "codecs/setup/errors.h"
 #include "codecs/setup/read.h"
@@ -78,7 +79,6 @@ static bool begins_source(const struct hf_setup *setup, size_t i)
 
 static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint32_t id, struct found *found)
 {
-	struct hf_ete_hart *bigger;
 	struct hf_ete_config config;
 	struct hf_setup_error error = {.line = 0};
 	bool missing;
@@ -89,13 +89,12 @@ static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint3
 		found->refused = error;
 	if (err)
 		return err == HF_ERR_ETE_SOURCE ? 0 : err;
-	bigger = realloc(s->harts, (s->hart_count + 1) * sizeof *bigger);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	s->harts = bigger;
-	for (i = s->hart_count++; i > 0 && bigger[i - 1].id > id; i--)
-		bigger[i] = bigger[i - 1];
-	bigger[i] = (struct hf_ete_hart){.id = id, .config = config};
+	err = hf_array_room(&s->harts, s->hart_count, sizeof *s->harts);
+	if (err)
+		return err;
+	for (i = s->hart_count++; i > 0 && s->harts[i - 1].id > id; i--)
+		s->harts[i] = s->harts[i - 1];
+	s->harts[i] = (struct hf_ete_hart){.id = id, .config = config};
 	found->missing |= missing;
 	found->etm |= config.etm;
 	return 0;

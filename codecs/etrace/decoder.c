@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The decoder as codec.h wants it: messages in, events out, and the states in between. */
 #include "codecs/etrace/decoder.h"
+#include "codecs/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +14,14 @@
 
 static void note_hart(struct hf_etrace_dec *d, uint32_t hart)
 {
-	uint32_t *harts = d->harts;
-
 	if (hart == d->last_hart || hart > UINT16_MAX)
 		return;
 	d->last_hart = hart;
 	if (d->hart_bits[hart / 64] >> hart % 64 & 1)
 		return;
-	if ((d->hart_count & (d->hart_count - 1)) == 0) {
-		harts = realloc(d->harts, (d->hart_count ? 2 * (size_t)d->hart_count : 1) * sizeof *harts);
-		if (!harts) /* it is tried again when the source comes again */
-			return;
-	}
-	d->harts = harts;
+	if (hf_array_room(&d->harts, d->hart_count,
+			  sizeof *d->harts)) /* it is tried again when the source comes again */
+		return;
 	d->hart_bits[hart / 64] |= UINT64_C(1) << hart % 64;
 	d->harts[d->hart_count++] = hart;
 }

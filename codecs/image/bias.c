@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/bias.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/search.h"
 #include "codecs/image/elf_read.h"
@@ -47,7 +48,7 @@ struct range {
 
 struct hf_bias_search {
 	struct run *run; /* ascending */
-	size_t run_count, run_cap;
+	size_t run_count;
 	uint8_t *bytes;
 	uint64_t size;
 	unsigned step; /* of instructions: 2 or 4 */
@@ -58,7 +59,7 @@ struct hf_bias_search {
 	unsigned group_bits; /* there are 2 to the power of it */
 	uint64_t *known; /* a bit is set if any group has that hash, of KNOWN_BITS more: few enough bytes to stay at hand */
 	struct range *claimed;
-	size_t claimed_count, claimed_cap;
+	size_t claimed_count;
 	uint64_t claimed_bytes; /* executed */
 };
 
@@ -99,15 +100,8 @@ static bool same_key(const struct word *word, uint32_t bytes, uint64_t pc)
 
 static int add_run(struct hf_bias_search *search, const struct hf_image_run *run)
 {
-	if (search->run_count == search->run_cap) {
-		struct run *bigger;
-
-		search->run_cap = search->run_cap ? search->run_cap * 2 : 256;
-		bigger = realloc(search->run, search->run_cap * sizeof *bigger);
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		search->run = bigger;
-	}
+	if (hf_array_room(&search->run, search->run_count, sizeof *search->run))
+		return HF_ERR_NOMEM;
 	search->run[search->run_count++] = (struct run){run->address, run->address + run->size, search->size};
 	search->size += run->size;
 	return 0;
@@ -529,15 +523,8 @@ static int add_claim(struct hf_bias_search *search, uint64_t start, uint64_t siz
 {
 	struct hf_bias executed = {0};
 
-	if (search->claimed_count == search->claimed_cap) {
-		struct range *bigger;
-
-		search->claimed_cap = search->claimed_cap ? search->claimed_cap * 2 : 16;
-		bigger = realloc(search->claimed, search->claimed_cap * sizeof *bigger);
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		search->claimed = bigger;
-	}
+	if (hf_array_room(&search->claimed, search->claimed_count, sizeof *search->claimed))
+		return HF_ERR_NOMEM;
 	search->claimed[search->claimed_count++] = (struct range){start, size};
 	if (start + size > start)
 		compare(search, start, size, NULL, &executed);

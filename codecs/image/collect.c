@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/collect.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/search.h"
 #include "codecs/image/pages.h"
@@ -73,15 +74,8 @@ static struct hf_image_page *insert_page(struct hf_image *image, size_t i, uint6
 {
 	struct hf_image_page *page;
 
-	if (image->count == image->cap) {
-		size_t cap = image->cap ? image->cap * 2 : 64;
-		struct hf_image_slot *pages = realloc(image->pages, cap * sizeof *pages);
-
-		if (!pages)
-			return NULL;
-		image->pages = pages;
-		image->cap = cap;
-	}
+	if (hf_array_reserve(&image->pages, image->count + 1, &image->cap, sizeof *image->pages))
+		return NULL;
 	page = calloc(1, sizeof *page);
 	if (!page)
 		return NULL;

@@ -3,27 +3,13 @@
 #ifndef HF_IMAGE_GROW_H
 #define HF_IMAGE_GROW_H
 
+#include "codecs/base/array.h"
 #include "codecs/image/errors.h"
-
-#include <stddef.h>
-#include <stdlib.h>
 
 /* Room for one more row at *rows (a pointer to the array). HF_ERR_ELF_LIMIT if max are there, HF_ERR_NOMEM. */
 static inline int hf_grow(void *rows, size_t count, size_t *cap, size_t max, size_t size)
 {
-	void **at = rows, *bigger;
-	const size_t want = *cap ? *cap * 2 : 64;
-
-	if (count < *cap)
-		return 0;
-	if (count >= max)
-		return HF_ERR_ELF_LIMIT;
-	bigger = realloc(*at, want * size);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	*at = bigger;
-	*cap = want;
-	return 0;
+	return count < *cap || count < max ? hf_array_reserve(rows, count + 1, cap, size) : HF_ERR_ELF_LIMIT;
 }
 
 /* Gives back what is not used. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/names.h"
 
+#include "codecs/base/array.h"
 #include "codecs/image/errors.h"
 
 #include <stdlib.h>
@@ -32,20 +33,11 @@ size_t hf_name_file(char *to, const char *path)
 
 int hf_names_add(struct hf_names *names, const char *name, size_t size, uint32_t *ret_offset)
 {
-	size_t want = names->cap ? names->cap : 1024;
-	char *bigger;
+	const size_t want = names->size + size + 1;
+	const int err = want <= HF_NAMES_MAX ? hf_array_reserve(&names->at, want, &names->cap, 1) : HF_ERR_ELF_LIMIT;
 
-	if (names->size + size + 1 > HF_NAMES_MAX)
-		return HF_ERR_ELF_LIMIT;
-	while (want < names->size + size + 1)
-		want *= 2;
-	if (want > names->cap) {
-		bigger = realloc(names->at, want);
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		names->at = bigger;
-		names->cap = want;
-	}
+	if (err)
+		return err;
 	memcpy(names->at + names->size, name, size);
 	names->at[names->size + size] = '\0';
 	*ret_offset = (uint32_t)names->size;

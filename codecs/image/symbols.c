@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/symbols.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/search.h"
 #include "codecs/image/elf_read.h"
 #include "codecs/image/errors.h"
@@ -59,21 +60,7 @@ struct heap {
 
 static int make_room(void *rows, size_t count, size_t *cap, size_t more, size_t max, size_t size)
 {
-	void **at = rows, *bigger;
-	size_t want = *cap ? *cap : 1024;
-
-	if (count + more > max)
-		return HF_ERR_ELF_LIMIT;
-	if (count + more <= *cap)
-		return 0;
-	while (want < count + more)
-		want *= 2;
-	bigger = realloc(*at, want * size);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	*at = bigger;
-	*cap = want;
-	return 0;
+	return count + more <= max ? hf_array_reserve(rows, count + more, cap, size) : HF_ERR_ELF_LIMIT;
 }
 
 static uint8_t rank_of(const struct hf_elf_symbol *symbol)
@@ -351,13 +338,10 @@ void hf_symbols_free(struct hf_symbols *symbols)
 
 int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_symbols *own)
 {
-	struct own *bigger = realloc(symbols->own, (symbols->own_count + 1) * sizeof *bigger);
-
-	if (!bigger) {
+	if (hf_array_room(&symbols->own, symbols->own_count, sizeof *symbols->own)) {
 		hf_symbols_free(own);
 		return HF_ERR_NOMEM;
 	}
-	symbols->own = bigger;
 	symbols->own[symbols->own_count++] = (struct own){hart, own};
 	return 0;
 }
@@ -429,13 +413,10 @@ int hf_symbols_join(struct hf_symbols *symbols, const struct hf_symbols *more)
 
 int hf_symbols_add_lines(struct hf_symbols *symbols, struct hf_lines *lines)
 {
-	struct hf_lines **bigger = realloc(symbols->lines, (symbols->lines_count + 1) * sizeof(struct hf_lines *));
-
-	if (!bigger) {
+	if (hf_array_room(&symbols->lines, symbols->lines_count, sizeof lines)) {
 		hf_lines_free(lines);
 		return HF_ERR_NOMEM;
 	}
-	symbols->lines = bigger;
 	symbols->lines[symbols->lines_count++] = lines;
 	return 0;
 }
@@ -461,13 +442,10 @@ void hf_symbols_line_at(const struct hf_symbols *symbols, uint64_t pc, struct hf
 
 int hf_symbols_add_inlined(struct hf_symbols *symbols, struct hf_inlined *inlined)
 {
-	struct hf_inlined **bigger = realloc(symbols->inlined, (symbols->inlined_count + 1) * sizeof(struct hf_inlined *));
-
-	if (!bigger) {
+	if (hf_array_room(&symbols->inlined, symbols->inlined_count, sizeof inlined)) {
 		hf_inlined_free(inlined);
 		return HF_ERR_NOMEM;
 	}
-	symbols->inlined = bigger;
 	symbols->inlined[symbols->inlined_count++] = inlined;
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filling a setup row by row, and saying what is wrong. */
+#include "codecs/base/array.h"
 #include "codecs/codec.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
@@ -57,17 +58,7 @@ int hf_setup_read_text(const struct hf_setup_opener *opener, const char *name, c
 
 int hf_setup_room(void *rows, size_t count, size_t size)
 {
-	void **at = rows, *bigger;
-
-	if (count >= HF_SETUP_ROWS_MAX)
-		return HF_ERR_LIMIT;
-	if (count & (count - 1))
-		return 0;
-	bigger = realloc(*at, (count ? 2 * count : 1) * size);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	*at = bigger;
-	return 0;
+	return count < HF_SETUP_ROWS_MAX ? hf_array_room(rows, count, size) : HF_ERR_LIMIT;
 }
 
 /* A file that is looked at for several harts is said to be odd once. */

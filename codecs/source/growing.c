@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/base/array.h"
 #include "codecs/source/source.h"
 
 #include <stdlib.h>
@@ -79,8 +80,8 @@ static size_t first_behind(const struct hf_growing *g, uint64_t offset)
 
 static int note_point(struct hf_growing *g, const struct hf_point *point)
 {
-	struct hf_point *bigger;
 	size_t old;
+	int err = 0;
 
 	if (g->point_count == g->point_cap) {
 		old = point->out_offset < KEEP_POINTS ? 0 : first_behind(g, point->out_offset - KEEP_POINTS);
@@ -89,15 +90,12 @@ static int note_point(struct hf_growing *g, const struct hf_point *point)
 			g->point_count -= old;
 			memmove(g->points, g->points + old, g->point_count * sizeof *g->points);
 		} else {
-			bigger = realloc(g->points, (2 * g->point_cap + 64) * sizeof *g->points);
-			if (!bigger)
-				return HF_ERR_NOMEM;
-			g->points = bigger;
-			g->point_cap = 2 * g->point_cap + 64;
+			err = hf_array_reserve(&g->points, g->point_count + 1, &g->point_cap, sizeof *g->points);
 		}
 	}
-	g->points[g->point_count++] = *point;
-	return 0;
+	if (!err)
+		g->points[g->point_count++] = *point;
+	return err;
 }
 
 /* Makes the next block the current one, or sets g->err; either way the one before is now among the old bytes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/source/unpack.h"
 
+#include "codecs/base/array.h"
 #include "codecs/source/errors.h"
 
 #include <assert.h>
@@ -137,16 +138,8 @@ void hf_unpack_note(struct hf_unpack *u, int code, uint64_t at, uint64_t detail)
 {
 	if (!u->scanning || u->note_count == HF_UNPACK_NOTES)
 		return;
-	/* Grown at every power of two: there are hardly ever more than one or two. */
-	if ((u->note_count & (u->note_count - 1)) == 0) {
-		size_t cap = u->note_count ? u->note_count * 2 : 1;
-		struct hf_diag *bigger = realloc(u->notes, cap * sizeof *bigger);
-
-		if (!bigger)
-			return;
-		u->notes = bigger;
-	}
-	hf_diag_set(&u->notes[u->note_count++], code, HF_SPACE_FILE, at, detail);
+	if (!hf_array_room(&u->notes, u->note_count, sizeof *u->notes))
+		hf_diag_set(&u->notes[u->note_count++], code, HF_SPACE_FILE, at, detail);
 }
 
 /* The next block can be entered where the unpacker stands. */

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists whose links are members of what is in them. The head is a link too: its next is what was added last, its prev
- * what was added first and has not been moved since, so that such a list is one by last use. And arrays that
- * grow.
+ * what was added first and has not been moved since, so that such a list is one by last use.
  */
 #ifndef HF_FS_LIST_H
 #define HF_FS_LIST_H
 
-#include "codecs/base/err.h"
-
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 struct hf_link {
 	struct hf_link *prev, *next;
@@ -42,22 +38,6 @@ static inline void hf_link_remove(struct hf_link *link)
 {
 	link->prev->next = link->next;
 	link->next->prev = link->prev;
-}
-
-/* Room for one more in an array of *room, of which count are used; rows: where the pointer to it is. */
-static inline int hf_array_room(void *rows, size_t count, size_t *room, size_t size)
-{
-	void **at = rows, *bigger;
-	const size_t more = *room ? *room * 2 : 64;
-
-	if (count < *room)
-		return 0;
-	bigger = realloc(*at, more * size);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	*at = bigger;
-	*room = more;
-	return 0;
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measuring one view of a slice: how long it is, and where it can be entered. */
+#include "codecs/base/array.h"
 #include "fs/bytes/kinds.h"
 #include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
@@ -146,12 +147,8 @@ static int add_mark(struct hf_measure *m)
 		if ((m->chunk - part->number) % part->stride)
 			return 0;
 	}
-	if (!(part->marks & (part->marks - 1))) {
-		mark = realloc(part->mark, (part->marks ? 2 * part->marks : 1) * sizeof *mark);
-		if (!mark)
-			return HF_ERR_NOMEM;
-		part->mark = mark;
-	}
+	if (hf_array_room(&part->mark, part->marks, sizeof *mark))
+		return HF_ERR_NOMEM;
 	mark = &part->mark[part->marks];
 	*mark = (struct hf_slice_mark){.offset = hf_sink_total(&m->sink)};
 	if (m->chunk > part->number) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/beside.h"
 
+#include "codecs/base/array.h"
 #include "fs/archive/names.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
-#include "fs/base/list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static int add_file(struct search *search, const char *path, const struct stat *
 	}
 	if (search->access)
 		hf_access_add(search->access, st);
-	if (hf_array_room(&beside->file, beside->count, &beside->cap, sizeof *beside->file))
+	if (hf_array_reserve(&beside->file, beside->count + 1, &beside->cap, sizeof *beside->file))
 		return HF_ERR_NOMEM;
 	beside->file[beside->count].path = strdup(path);
 	beside->file[beside->count].stamp = hf_beside_stamp_of(st);

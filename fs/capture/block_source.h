@@ -7,6 +7,7 @@
 #define HF_FS_BLOCK_SOURCE_H
 
 #include "fs/base/chunk_cache.h"
+#include "index/index.h"
 #include "index/spool.h"
 
 #include <stdatomic.h>

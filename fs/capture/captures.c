@@ -10,6 +10,7 @@
 #include "fs/capture/recognise.h"
 #include "fs/capture/state.h"
 #include "index/spool.h"
+#include "index/spool_room.h"
 
 #include <stdio.h>
 #include <stdlib.h>

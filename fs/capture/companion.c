@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/companion.h"
+#include "codecs/base/array.h"
 #include "codecs/base/errors.h"
 #include "codecs/image/elf_read.h"
 #include "codecs/image/errors.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
-#include "fs/base/list.h"
 #include "fs/base/views.h"
 #include "fs/capture/beside.h"
 #include "fs/capture/capture.h"
@@ -109,8 +109,8 @@ static int keep_file(struct hf_companion *companion, struct hf_companion_file *f
 	int err = 0;
 
 	if (wanted && !full)
-		err = hf_array_room(&companion->file, companion->file_count, &companion->file_cap,
-				    sizeof *companion->file);
+		err = hf_array_reserve(&companion->file, companion->file_count + 1, &companion->file_cap,
+				       sizeof *companion->file);
 	if (wanted && !full && !err) {
 		companion->file[companion->file_count++] = *file;
 		return 0;
@@ -499,8 +499,8 @@ static int open_debug(struct hf_companion *companion, const char *path, struct h
 	int err;
 
 	*ret_file = NULL;
-	if (!file.path || hf_array_room(&companion->debug, companion->debug_count, &companion->debug_cap,
-					sizeof *companion->debug)) {
+	if (!file.path || hf_array_reserve(&companion->debug, companion->debug_count + 1, &companion->debug_cap,
+					   sizeof *companion->debug)) {
 		free(file.path);
 		return HF_ERR_NOMEM;
 	}
@@ -787,7 +787,7 @@ static int add_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 	const struct filling *filling = ctx;
 	struct hf_elf_symbol_list *list = filling->list;
 
-	if (hf_array_room(&list->symbol, list->count, &list->cap, sizeof *list->symbol))
+	if (hf_array_reserve(&list->symbol, list->count + 1, &list->cap, sizeof *list->symbol))
 		return HF_ERR_NOMEM;
 	list->symbol[list->count] = *symbol;
 	list->symbol[list->count].address += filling->bias;

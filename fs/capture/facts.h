@@ -9,6 +9,7 @@
 
 #include "fs/base/chunk_cache.h"
 #include "index/catalogue.h"
+#include "index/index.h"
 
 #include <stdatomic.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/places.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/search.h"
 #include "codecs/setup/setup.h"
-#include "fs/base/list.h"
 
 #include <stdlib.h>
 
@@ -66,7 +66,7 @@ static int add_place(struct finder *finder, size_t i, const struct hf_bias *foun
 {
 	struct hf_places *places = finder->places;
 
-	if (hf_array_room(&places->row, places->count, &places->cap, sizeof *places->row))
+	if (hf_array_reserve(&places->row, places->count + 1, &places->cap, sizeof *places->row))
 		return HF_ERR_NOMEM;
 	places->row[places->count++] = (struct hf_place){i, finder->hart, found->bias};
 	places->file[i].verdict = HF_BIAS_FOUND;
@@ -208,7 +208,7 @@ static int keep_runs(struct finder *finder)
 	struct hf_places_run run;
 
 	for (size_t i = 0; places->run_count <= RUNS_MAX && hf_bias_run(finder->search, i, &run.start, &run.end); i++) {
-		if (hf_array_room(&places->run, places->run_count, &places->run_cap, sizeof *places->run))
+		if (hf_array_reserve(&places->run, places->run_count + 1, &places->run_cap, sizeof *places->run))
 			return HF_ERR_NOMEM;
 		places->run[places->run_count++] = run;
 	}

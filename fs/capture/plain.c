@@ -2,7 +2,7 @@
 /* Files that are no captures: they need not be looked into again before they change. */
 #include "fs/capture/plain.h"
 #include "fs/archive/stamp.h"
-#include "fs/base/list.h"
+#include "codecs/base/err.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/answers.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/errors.h"
-#include "fs/base/list.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ struct counting {
 static int add_row(struct counting *c, uint64_t chunk, uint64_t n)
 {
 	struct hf_answers *answers = c->answers;
-	int err = n ? hf_array_room(&answers->row, answers->count, &c->room, sizeof *answers->row) : 0;
+	int err = n ? hf_array_reserve(&answers->row, answers->count + 1, &c->room, sizeof *answers->row) : 0;
 
 	if (err || !n)
 		return err;

@@ -12,7 +12,7 @@ void hf_find_chunk_fini(struct hf_find_chunk *chunk)
 	*chunk = (struct hf_find_chunk){0};
 }
 
-static void attach(struct hf_find_reader *r, struct hf_cursor *cursor)
+static struct hf_cursor *attach(struct hf_find_reader *r, struct hf_cursor *cursor)
 {
 	const struct hf_open *open = r->source->open;
 
@@ -23,6 +23,12 @@ static void attach(struct hf_find_reader *r, struct hf_cursor *cursor)
 	if (!cursor->stream)
 		*cursor = (struct hf_cursor){
 			.stream = open->stream, .src = &r->reach.src, .index = open->index, .hart = r->source->hart};
+	return cursor;
+}
+
+struct hf_cursor *hf_find_reader_cursor(struct hf_find_reader *reader)
+{
+	return attach(reader, &reader->cursor);
 }
 
 void hf_find_reader_fini(struct hf_find_reader *reader)
@@ -107,8 +113,7 @@ int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_work
 	*ret_chunk = (struct hf_find_chunk){0};
 	reader->decoded = 0;
 	reader->err = 0;
-	attach(reader, &reader->cursor);
-	reader->walk.cursor = &reader->cursor;
+	reader->walk.cursor = hf_find_reader_cursor(reader);
 	reader->walk.begin = begin;
 	reader->walk.context = set_context;
 	reader->walk.put = put;

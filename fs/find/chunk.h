@@ -22,6 +22,8 @@ struct hf_find_reader {
 /* *ret_chunk is the caller's, empty after an error. */
 int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker,
 		  struct hf_find_chunk *ret_chunk);
+/* Its cursor, for whoever wants the events themselves. */
+struct hf_cursor *hf_find_reader_cursor(struct hf_find_reader *reader);
 void hf_find_reader_fini(struct hf_find_reader *reader);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of answers, cut out of listing.txt. */
+#include "codecs/base/array.h"
 #include "fs/find/lines.h"
 
 #include <stdlib.h>
@@ -13,15 +14,10 @@ struct text {
 
 static int append(struct text *text, const void *bytes, size_t n)
 {
-	if (n > text->room - text->n) {
-		const size_t room = text->n + n + text->n / 2;
-		char *bigger = room >= n ? realloc(text->p, room) : NULL;
+	int err = hf_array_reserve(&text->p, text->n + n, &text->room, 1);
 
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		text->p = bigger;
-		text->room = room;
-	}
+	if (err)
+		return err;
 	if (n)
 		memcpy(text->p + text->n, bytes, n);
 	text->n += n;

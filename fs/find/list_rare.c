@@ -52,7 +52,10 @@ static void add_cause(struct kinds *kinds, bool interrupt, uint64_t cause)
 
 static void add_all(struct kinds *kinds, enum hf_rare_kind kind, bool sure)
 {
-	add_question(kinds, &(struct hf_rare_question){.kind = kind, .any_detail = true, .any_value = true}, sure);
+	const struct hf_rare_question question = {
+		.kind = kind, .any_detail = kind != HF_RARE_CONTEXT, .detail = HF_RARE_CONTEXT_ALL, .any_value = true};
+
+	add_question(kinds, &question, sure);
 }
 
 static void add_name(struct kinds *kinds, bool arm, const char *wanted)
@@ -88,6 +91,10 @@ static void add_trap(struct kinds *kinds, bool arm, const struct hf_find_term *t
 static void find_kinds(const struct hf_terms *terms, const struct hf_find_term *term, struct kinds *kinds)
 {
 	*kinds = (struct kinds){0};
+	for (uint32_t bits = term->rare; bits; bits &= bits - 1)
+		add_all(kinds, (enum hf_rare_kind)__builtin_ctz(bits), false);
+	if (term->kind == HF_ASK_RARE)
+		return;
 	if (term->kind == HF_ASK_GAP)
 		add_all(kinds, HF_RARE_GAP, true);
 	else if (term->trap == HF_TRAP_ANY)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/match.h"
-
-#include "fs/base/list.h"
+#include "codecs/base/array.h"
 
 #include <string.h>
 
@@ -142,7 +141,7 @@ enum hf_verdict hf_match_calls(struct hf_stub *stub, const struct hf_event *ev)
 
 static int add_item(struct hf_find_items *items, uint64_t item)
 {
-	int err = hf_array_room(&items->item, items->count, &items->room, sizeof item);
+	int err = hf_array_reserve(&items->item, items->count + 1, &items->room, sizeof item);
 
 	if (err)
 		return err;
@@ -201,7 +200,7 @@ static void put_insn(struct hf_match *m, const struct hf_event *ev)
 	hf_match_end(m);
 	m->marks = before;
 	m->attempted = false;
-	m->open = put_code(m, ev);
+	m->open = !m->terms->code || put_code(m, ev);
 	m->ordinal++;
 }
 

@@ -2,6 +2,7 @@
 /* Which chunks tell something of a moment: the lists of the summary name them. */
 #include "fs/capture/facts.h"
 #include "fs/capture/opened.h"
+#include "codecs/base/array.h"
 #include "fs/find/told.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
@@ -54,7 +55,6 @@ static void join(struct hf_chunk_set *set, const struct hf_chunk_set *more)
 
 static int add_need(struct hf_needs *n, uint8_t class, uint16_t number, struct need **ret_need)
 {
-	struct need *bigger = n->reg;
 	size_t i = 0;
 	int err;
 
@@ -64,11 +64,8 @@ static int add_need(struct hf_needs *n, uint8_t class, uint16_t number, struct n
 	if (i == HF_MOMENT_REGISTERS)
 		return 0;
 	if (i == n->reg_count) {
-		if ((i & (i - 1)) == 0)
-			bigger = realloc(n->reg, (i ? 2 * i : 1) * sizeof *bigger);
-		if (!bigger)
+		if (hf_array_room(&n->reg, i, sizeof *n->reg))
 			return HF_ERR_NOMEM;
-		n->reg = bigger;
 		n->reg[i] = (struct need){.class = class, .number = number};
 		err = hf_chunk_set_init(&n->reg[i].set, n->written.chunks);
 		if (err)

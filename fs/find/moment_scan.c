@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the events of a chunk tell of a moment. */
+#include "codecs/base/array.h"
 #include "fs/find/told.h"
 
-#include "fs/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +28,10 @@ void hf_told_fini(struct hf_told *told)
 	*told = (struct hf_told){0};
 }
 
-/* The room doubles at every power of two. */
 static int append(struct hf_told *told, const struct hf_event *ev)
 {
-	if ((told->n & (told->n - 1)) == 0) {
-		struct hf_event *bigger = realloc(told->ev, (told->n ? 2 * told->n : 1) * sizeof *bigger);
-
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		told->ev = bigger;
-	}
+	if (hf_array_room(&told->ev, told->n, sizeof *told->ev))
+		return HF_ERR_NOMEM;
 	told->ev[told->n++] = *ev;
 	return 0;
 }
@@ -74,11 +68,9 @@ static int find_register(struct hf_moment *moment, const struct hf_event *ev, st
 	}
 	*recent = (uint16_t)i;
 	if (i == moment->reg_count) {
-		if ((i & (i - 1)) == 0)
-			reg = realloc(reg, (i ? 2 * i : 1) * sizeof *reg);
-		if (!reg)
+		if (hf_array_room(&moment->reg, i, sizeof *reg))
 			return HF_ERR_NOMEM;
-		moment->reg = reg;
+		reg = moment->reg;
 		reg[i] = (struct hf_told){0};
 	}
 	*ret_told = &reg[i];

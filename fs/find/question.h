@@ -10,7 +10,8 @@ enum hf_question_kind {
 #define HF_QUESTION(id, name, parse) HF_ASK_##id,
 #include "fs/find/questions.def"
 #undef HF_QUESTION
-	HF_ASK_KINDS
+	HF_ASK_KINDS,
+	HF_ASK_RARE = HF_ASK_KINDS, /* of no user: which chunks may have such events */
 };
 
 /* A value has at most so many words: a vector register of 2048 bits. */
@@ -43,6 +44,7 @@ struct hf_find_term {
 	struct hf_run_context context;
 	enum hf_find_trap trap;
 	uint64_t cause;
+	uint32_t rare; /* bits of enum hf_rare_kind */
 	struct hf_find_value value;
 };
 

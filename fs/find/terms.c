@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/terms.h"
+#include "codecs/base/array.h"
 #include "codecs/isa/names.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/listing/listing.h"
@@ -41,6 +42,16 @@ static bool is_stub(const struct hf_symbol *symbol, const struct named *named)
 	       memcmp(symbol->name + named->size, "@plt", strlen("@plt")) == 0;
 }
 
+static int add_range(struct hf_terms *terms, size_t i, struct hf_find_range range)
+{
+	int err = hf_array_reserve(&terms->place[i].range, terms->place[i].count + 1, &terms->place[i].room,
+				   sizeof range);
+
+	if (!err)
+		terms->place[i].range[terms->place[i].count++] = range;
+	return err;
+}
+
 /* Code that is chosen when the program is loaded may have no name: what is known of its calls are those of its stubs.
  * Calls of what has the name are of what chooses. */
 static int add_stubs(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, const struct named *named)
@@ -56,11 +67,8 @@ static int add_stubs(struct hf_terms *terms, size_t i, const struct hf_symbols *
 	symbol = NULL;
 	while (!err && (symbol = hf_symbols_next(symbols, symbol)))
 		if (is_stub(symbol, named)) {
-			err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room,
-					    sizeof *terms->place[i].range);
-			if (!err)
-				terms->place[i].range[terms->place[i].count++] =
-					(struct hf_find_range){.first = symbol->start, .last = symbol->start};
+			err = add_range(terms, i,
+					(struct hf_find_range){.first = symbol->start, .last = symbol->start});
 		}
 	return err;
 }
@@ -88,9 +96,7 @@ static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols
 			continue;
 		if (named->at && symbol->start != named->address)
 			continue;
-		err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room, sizeof range);
-		if (!err)
-			terms->place[i].range[terms->place[i].count++] = range;
+		err = add_range(terms, i, range);
 	}
 	return err;
 }
@@ -128,9 +134,7 @@ static int add_objects(struct hf_terms *terms, size_t i, const struct hf_symbols
 		    first < object->start || first >= object->end || range.last < first)
 			continue;
 		terms->place[i].named++;
-		err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room, sizeof range);
-		if (!err)
-			terms->place[i].range[terms->place[i].count++] = range;
+		err = add_range(terms, i, range);
 	}
 	return err;
 }
@@ -189,15 +193,9 @@ static int find_places(struct hf_terms *terms, const struct hf_open *open, uint3
 			err = find_symbols(terms, i, symbols, why, size);
 			continue;
 		}
-		err = hf_array_room(&terms->place[i].range, 0, &terms->place[i].room, sizeof term->range);
-		if (!err)
-			terms->place[i].range[terms->place[i].count++] = term->range;
-		for (size_t k = 0; k < term->more_count && !err; k++) {
-			err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room,
-					    sizeof term->range);
-			if (!err)
-				terms->place[i].range[terms->place[i].count++] = term->more[k];
-		}
+		err = add_range(terms, i, term->range);
+		for (size_t k = 0; k < term->more_count && !err; k++)
+			err = add_range(terms, i, term->more[k]);
 	}
 	return err;
 }
@@ -235,6 +233,7 @@ static void sort_term(struct hf_terms *terms, size_t i)
 		break;
 	case HF_ASK_TRAP:
 	case HF_ASK_GAP:
+	case HF_ASK_RARE:
 		terms->behind |= bit;
 		break;
 	case HF_ASK_VALUE:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/bbv_blocks.h"
-#include "fs/base/list.h"
+#include "codecs/base/array.h"
 #include "fs/capture/reach.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int add(struct hf_bbv_blocks *blocks, uint64_t pc)
 	if (sorted)
 		sort(blocks);
 	if (blocks->count == blocks->cap || (sorted && 2 * blocks->count > blocks->cap)) {
-		int err = hf_array_room(&blocks->start, blocks->cap, &blocks->cap, sizeof *blocks->start);
+		int err = hf_array_reserve(&blocks->start, blocks->cap + 1, &blocks->cap, sizeof *blocks->start);
 
 		if (err)
 			return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/clock.h"
-#include "fs/base/list.h"
+#include "codecs/base/array.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void thin_out(struct hf_clock *clock)
 
 static int add(struct hf_clock *clock, const struct hf_clock_point *point)
 {
-	int err = hf_array_room(&clock->point, clock->n, &clock->room, sizeof *clock->point);
+	int err = hf_array_reserve(&clock->point, clock->n + 1, &clock->room, sizeof *clock->point);
 
 	if (!err)
 		clock->point[clock->n++] = *point;

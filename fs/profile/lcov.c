@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lcov.info: which lines, functions and branches of the source were executed, for lcov and genhtml. */
-#include "fs/base/list.h"
 #include "fs/capture/companion.h"
+#include "codecs/base/array.h"
 #include "fs/profile/sources.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static int add_range(struct coverage *c, const struct hf_line *at)
 		last->end = at->end;
 		return 0;
 	}
-	err = hf_array_room(&c->range, c->ranges, &c->ranges_room, sizeof *c->range);
+	err = hf_array_reserve(&c->range, c->ranges + 1, &c->ranges_room, sizeof *c->range);
 	if (!err)
 		c->range[c->ranges++] =
 			(struct range){.start = at->start, .end = at->end, .file = file, .line = at->line};
@@ -83,7 +83,7 @@ static int add_lines(void *ctx, struct hf_lines *lines)
 {
 	struct coverage *c = ctx;
 	struct hf_line at = {0};
-	int err = hf_array_room(&c->lines, c->lines_count, &c->lines_room, sizeof *c->lines);
+	int err = hf_array_reserve(&c->lines, c->lines_count + 1, &c->lines_room, sizeof *c->lines);
 
 	if (err) {
 		hf_lines_free(lines);
@@ -185,7 +185,7 @@ static int find_functions(struct coverage *c)
 
 		if (!name)
 			continue;
-		err = hf_array_room(&c->function, c->functions, &c->functions_room, sizeof *c->function);
+		err = hf_array_reserve(&c->function, c->functions + 1, &c->functions_room, sizeof *c->function);
 		if (!err)
 			c->function[c->functions++] = (struct function){.file = range->file,
 									.line = range->line,
@@ -249,7 +249,7 @@ static int find_branches(struct coverage *c)
 
 		if (!place->file || hf_profile_flow(&counts->row[i], c->of->extensions) != HF_FLOW_BRANCH)
 			continue;
-		err = hf_array_room(&c->branch, c->branches, &c->branches_room, sizeof *c->branch);
+		err = hf_array_reserve(&c->branch, c->branches + 1, &c->branches_room, sizeof *c->branch);
 		if (!err)
 			c->branch[c->branches++] = (struct branch){place->file, place->line, &counts->row[i]};
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.txt: which pages of memory were read and written, by which functions; of what is long, in how many chunks. */
-#include "fs/base/list.h"
+#include "codecs/base/array.h"
 #include "fs/profile/both.h"
 #include "fs/profile/texts.h"
 #include "index/summary/words_pages.h"
@@ -78,7 +78,7 @@ static int find_pair(struct table *t, const struct pair *key, struct pair **ret_
 	int err = 2 * (t->count + 1) > t->slots ? grow(t) : 0;
 
 	if (!err)
-		err = hf_array_room(&t->pair, t->count, &t->room, sizeof *t->pair);
+		err = hf_array_reserve(&t->pair, t->count + 1, &t->room, sizeof *t->pair);
 	if (err)
 		return err;
 	for (at = slot_of(t, key); t->slot[at] && !is_same(&t->pair[t->slot[at] - 1], key);)

@@ -58,7 +58,7 @@ static bool put_access(const struct hf_rows *rows, const struct hf_rows_at *at, 
 }
 
 /* An access that begins in a range touches it. */
-static uint32_t ask_access(const struct hf_rows *rows, struct hf_question *question)
+static void ask_access(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *kind = rows->ask->equal[KIND];
 	const enum hf_question_kind asked = kind && *kind == 'W'		     ? HF_ASK_WRITE
@@ -66,7 +66,6 @@ static uint32_t ask_access(const struct hf_rows *rows, struct hf_question *quest
 									       : HF_ASK_ACCESS;
 
 	hf_rows_ask_range(rows, rows->ask->ranged >> TOUCHES & 1 ? TOUCHES : ADDRESS, asked, question);
-	return 0;
 }
 
 static const struct hf_rows_events access_how = {
@@ -81,8 +80,8 @@ enum { NAME = HF_AT_ORDINAL + 1, ROLE, VALUE };
 static const struct hf_column register_columns[] = {
 	HF_HART_COLUMNS,
 	HF_ORDINAL_COLUMN,
-	[NAME] = {"name", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED_ALL},
-	[ROLE] = {"role", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED_ALL},
+	[NAME] = {"name", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
+	[ROLE] = {"role", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
 	[VALUE] = {"value", HF_COLUMN_ANY},
 };
 
@@ -103,14 +102,13 @@ static bool put_register(const struct hf_rows *rows, const struct hf_rows_at *at
 }
 
 /* What is kept of registers are those that were written. */
-static uint32_t ask_register(const struct hf_rows *rows, struct hf_question *question)
+static void ask_register(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *role = rows->ask->equal[ROLE];
 
-	if (role && strcmp(role, "written") == 0 && rows->ask->equal[NAME])
+	if (role && strcmp(role, "written") == 0)
 		question->term[question->count++] =
 			(struct hf_find_term){.kind = HF_ASK_REGISTER, .text = (char *)rows->ask->equal[NAME]};
-	return 0;
 }
 
 static const struct hf_rows_events register_how = {

@@ -6,25 +6,28 @@
 
 #include <stdlib.h>
 
-static int look(const struct hf_open *open, struct hf_cursor *cursor, uint64_t number, const struct hf_terms *probe,
-		bool *ret_barren)
+/* Whether nothing of the chunk can be a row. */
+static int look(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker, bool *ret_barren)
 {
+	const struct hf_open *open = reader->source->open;
 	const struct hf_bytes any = {.capture = open->capture, .version = open->version};
-	bool may = true;
-	int err = probe ? hf_rows_probe(cursor, number, probe, &may) : 0;
+	struct hf_find_chunk found;
+	int err = hf_find_chunk(reader, number, worker, &found);
 
-	*ret_barren = !may;
+	*ret_barren = !err && !found.items.count;
+	if (!err)
+		hf_find_chunk_fini(&found);
 	return hf_bytes_check_made(&any, err);
 }
 
 static int run(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_rows_ahead_slot *slot = (struct hf_rows_ahead_slot *)job;
+	struct hf_find_reader *reader = &slot->reader;
 
-	(void)worker;
-	slot->err = look(slot->open, &slot->cursor, slot->chunk->number, slot->probe, &slot->barren);
+	slot->err = slot->probe ? look(reader, slot->chunk->number, worker, &slot->barren) : 0;
 	if (!slot->err && !slot->barren)
-		slot->err = hf_rows_chunk_decode(slot->open, &slot->cursor, slot->chunk);
+		slot->err = hf_rows_chunk_decode(reader->source->open, hf_find_reader_cursor(reader), slot->chunk);
 	return slot->err;
 }
 
@@ -46,7 +49,6 @@ static int make_slots(struct hf_rows_ahead *ahead, const struct hf_rows *rows)
 static int submit(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t number)
 {
 	struct hf_rows_ahead_slot *slot = &ahead->slots[(ahead->first + ahead->in_flight) % ahead->count];
-	const struct hf_open *open = rows->hart->open;
 
 	slot->chunk = hf_rows_chunk_find(rows->session, rows->hart, number);
 	slot->kept = slot->chunk;
@@ -55,15 +57,9 @@ static int submit(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t nu
 		slot->chunk = hf_rows_chunk_new(rows->hart, number);
 	if (!slot->chunk)
 		return HF_ERR_NOMEM;
-	slot->open = open;
+	slot->reader.source = &ahead->source;
 	slot->probe = ahead->probe;
 	slot->barren = false;
-	if (!slot->cursor.stream) {
-		hf_reach_init(&slot->reach, open->source);
-		slot->reach.through = true;
-		slot->cursor = (struct hf_cursor){
-			.stream = open->stream, .src = &slot->reach.src, .index = open->index, .hart = rows->hart->info.id};
-	}
 	ahead->in_flight++;
 	rows->session->ahead++;
 	if (slot->kept)
@@ -113,22 +109,24 @@ static int fill(struct hf_rows_ahead *ahead, struct hf_rows *rows, hf_rows_ahead
 	uint64_t number;
 	int err = ahead->slots ? 0 : make_slots(ahead, rows);
 
-	while (!err && !ahead->alone && ahead->in_flight < ahead->window && ahead->in_flight < ahead->count && next(rows, &number))
+	while (!err && ahead->in_flight < ahead->window && ahead->in_flight < ahead->count && next(rows, &number))
 		err = submit(ahead, rows, number);
 	return err;
 }
 
 static int get_here(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t number, struct hf_rows_chunk **ret_chunk)
 {
-	struct hf_rows_hart *hart = rows->hart;
-	bool barren;
-	int err;
+	struct hf_worker worker = {.env.disasm = rows->session->disasm};
+	bool barren = false;
+	int err = 0;
 
-	*ret_chunk = hf_rows_chunk_find(rows->session, hart, number);
+	*ret_chunk = hf_rows_chunk_find(rows->session, rows->hart, number);
 	if (*ret_chunk)
 		return 0;
-	err = look(hart->open, &hart->cursor, number, ahead->probe, &barren);
-	return err || barren ? err : hf_rows_chunk_get(rows->session, hart, number, ret_chunk);
+	ahead->here.source = &ahead->source;
+	if (ahead->probe)
+		err = look(&ahead->here, number, &worker, &barren);
+	return err || barren ? err : hf_rows_chunk_get(rows->session, rows->hart, number, ret_chunk);
 }
 
 /* With nothing under way, the one that is wanted is decoded here: whoever wants no more pays for no more. */
@@ -170,7 +168,8 @@ void hf_rows_ahead_end(struct hf_rows_ahead *ahead, struct hf_rows *rows)
 			hf_rows_chunk_put(rows->session, chunk);
 	}
 	for (size_t i = 0; i < ahead->count; i++)
-		hf_cursor_fini(&ahead->slots[i].cursor);
+		hf_find_reader_fini(&ahead->slots[i].reader);
+	hf_find_reader_fini(&ahead->here);
 	free(ahead->slots);
 	*ahead = (struct hf_rows_ahead){0};
 }

@@ -6,8 +6,7 @@
 #ifndef HF_ROWS_AHEAD_H
 #define HF_ROWS_AHEAD_H
 
-#include "fs/capture/reach.h"
-#include "fs/rows/probe.h"
+#include "fs/find/chunk.h"
 #include "fs/rows/table.h"
 #include "index/exec.h"
 
@@ -19,18 +18,18 @@
 struct hf_rows_ahead {
 	struct hf_rows_ahead_slot {
 		struct hf_job job;
-		struct hf_cursor cursor;
-		struct hf_reach reach; /* of cursor */
-		const struct hf_open *open;
+		struct hf_find_reader reader;
 		struct hf_rows_chunk *chunk; /* one reference, or its own */
 		bool kept;		     /* it was there: there is no job */
-		const struct hf_terms *probe; /* as below */
+		bool probe;		     /* as below */
 		bool barren;		     /* it has not been decoded, for it has no rows */
 		int err;
 	} *slots; /* a ring: first, and in_flight of them; owned; NULL: not yet needed */
 	size_t count, first, in_flight, window;
-	bool alone; /* none ahead: the next one may not be wanted */
-	const struct hf_terms *probe; /* chunks that have nothing of these are passed over; NULL: none is */
+	/* Set by the caller. */
+	struct hf_find_source source;
+	bool probe; /* chunks without an answer to its terms are passed over: a look keeps nothing of them */
+	struct hf_find_reader here; /* for those that are decoded on the calling thread */
 };
 
 /* Which chunk comes next; false: there is none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture, hart, view, problem: what an archive has. */
 #include "fs/capture/all.h"
+#include "codecs/base/array.h"
 #include "fs/capture/brief.h"
 #include "fs/capture/open_pool.h"
 #include "fs/hartfs.h"
@@ -224,7 +225,7 @@ static bool add_file(void *ctx, const struct hartfs_file *from)
 {
 	struct files *files = ctx;
 
-	files->err = hf_array_room(&files->file, files->n, &files->room, sizeof *files->file);
+	files->err = hf_array_reserve(&files->file, files->n + 1, &files->room, sizeof *files->file);
 	if (files->err)
 		return false;
 	files->file[files->n] = (struct file){strdup(from->path), from->size, from->hart};

@@ -42,45 +42,6 @@ static bool is_among(const struct hf_rows_among *among, const struct hf_value *v
 	return false;
 }
 
-static unsigned char small(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
-
-/* Behind the character at that place. */
-static size_t skip_character(const char *text, size_t size, size_t at)
-{
-	for (at++; at < size && ((unsigned char)text[at] & 0xc0) == 0x80; at++)
-		;
-	return at;
-}
-
-/* Only the last % is ever tried again: what an earlier one matched can stay. */
-static bool is_like(const char *pattern, const char *text, size_t size)
-{
-	const char *behind = NULL; /* the last % */
-	size_t at = 0, again = 0;
-
-	while (at < size) {
-		if (*pattern == '%') {
-			behind = ++pattern;
-			again = at;
-		} else if (*pattern == '_') {
-			pattern++;
-			at = skip_character(text, size, at);
-		} else if (*pattern && small(*pattern) == small(text[at])) {
-			pattern++;
-			at++;
-		} else if (behind) {
-			pattern = behind;
-			at = ++again;
-		} else {
-			return false;
-		}
-	}
-	return pattern[strspn(pattern, "%")] == 0;
-}
-
 bool hf_row_is_asked(const struct hf_rows *rows, const struct hf_row *row, unsigned column)
 {
 	const struct hf_value *value = &row->value[column];
@@ -91,9 +52,6 @@ bool hf_row_is_asked(const struct hf_rows *rows, const struct hf_row *row, unsig
 	     value->number > rows->ask->range[column].last))
 		return false;
 	if (rows->ask->among[column].number && !is_among(&rows->ask->among[column], value))
-		return false;
-	if (rows->ask->like[column] &&
-	    (value->type != HF_VALUE_TEXT || !is_like(rows->ask->like[column], value->text, value->size)))
 		return false;
 	return !equal || (value->type == HF_VALUE_TEXT && strlen(equal) == value->size &&
 			  memcmp(equal, value->text, value->size) == 0);

@@ -4,6 +4,7 @@
  * (index/summary/calls.h). The hart is followed from its first instruction on, and a row comes when a call ends.
  */
 #include "fs/capture/opened.h"
+#include "codecs/base/array.h"
 #include "fs/rows/summed.h"
 #include "index/summary/calls.h"
 #include "index/summary/run.h"
@@ -74,7 +75,7 @@ static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 static int shadow_of(struct following *f, uint32_t context, struct shadow **ret_shadow)
 {
 	while (f->shadow_count <= context) {
-		int err = hf_array_room(&f->shadows, f->shadow_count, &f->shadow_room, sizeof *f->shadows);
+		int err = hf_array_reserve(&f->shadows, f->shadow_count + 1, &f->shadow_room, sizeof *f->shadows);
 
 		if (err)
 			return err;
@@ -88,7 +89,7 @@ static int pop(struct following *f, struct shadow *shadow, size_t depth, uint64_
 {
 	while (shadow->depth > depth) {
 		struct instance *ended = &shadow->frame[--shadow->depth];
-		int err = hf_array_room(&f->ended, f->count, &f->room, sizeof *f->ended);
+		int err = hf_array_reserve(&f->ended, f->count + 1, &f->room, sizeof *f->ended);
 
 		if (err)
 			return err;
@@ -115,7 +116,7 @@ static int push(struct following *f, struct shadow *shadow, uint64_t ordinal)
 		new.has_parent = true;
 		new.parent = below->entry;
 	}
-	err = hf_array_room(&shadow->frame, shadow->depth, &shadow->room, sizeof new);
+	err = hf_array_reserve(&shadow->frame, shadow->depth + 1, &shadow->room, sizeof new);
 	if (!err)
 		shadow->frame[shadow->depth++] = new;
 	return err;

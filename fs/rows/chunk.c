@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks as they are decoded, kept and found again. */
+#include "codecs/base/array.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/opened.h"
 #include "fs/find/walk.h"
@@ -26,10 +27,10 @@ static void begin(void *ctx, const struct hf_chunk *from)
 static int put_head(struct hf_rows_chunk *chunk, const struct hf_event *ev)
 {
 	struct hf_rows_head head = {.event = (uint32_t)chunk->events};
-	int err = hf_array_room(&chunk->head, chunk->heads, &chunk->head_room, sizeof head);
+	int err = hf_array_reserve(&chunk->head, chunk->heads + 1, &chunk->head_room, sizeof head);
 
 	if (!err)
-		err = hf_array_room(&chunk->first, chunk->insns + 1, &chunk->first_room, sizeof *chunk->first);
+		err = hf_array_reserve(&chunk->first, chunk->insns + 2, &chunk->first_room, sizeof *chunk->first);
 	if (err)
 		return err;
 	if (ev->kind == HF_EVENT_INSN) {
@@ -54,7 +55,7 @@ static int put(void *ctx, const struct hf_event *ev)
 	if (!err && ev->kind != HF_EVENT_DATA)
 		err = put_head(chunk, ev);
 	if (!err)
-		err = hf_array_room(&chunk->event, chunk->events, &chunk->event_room, sizeof *ev);
+		err = hf_array_reserve(&chunk->event, chunk->events + 1, &chunk->event_room, sizeof *ev);
 	if (!err)
 		chunk->event[chunk->events++] = *ev;
 	return err;

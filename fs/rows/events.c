@@ -3,8 +3,8 @@
 #include "fs/rows/events.h"
 
 #include "codecs/base/text.h"
+#include "fs/find/plan.h"
 #include "fs/rows/ahead.h"
-#include "fs/rows/rare_plan.h"
 
 /* Lists are asked of so many chunks at first, and then of so many times more each time: whoever wants few rows is not to
  * read the lists of the whole hart. */
@@ -18,8 +18,6 @@ struct reading {
 	struct hf_question question; /* texts in it are borrowed */
 	struct hf_terms *terms;	     /* NULL: nothing is asked of lists */
 	struct hf_find_range *ranges; /* owned: of the question */
-	bool told;		      /* the question is all that is asked, but for the ordinals */
-	bool passing;		      /* rows are passed over where they can be */
 	uint64_t first, end;	      /* ordinals in [first, end) */
 	uint64_t low, high;	      /* chunks in [low, high) are still to be planned, */
 	uint64_t window;	      /* so many next */
@@ -28,7 +26,7 @@ struct reading {
 	struct hf_rows_ahead ahead;
 	struct hf_rows_chunk *chunk;
 	size_t low_head, high_head; /* heads of it that are still to come */
-	bool gave;		    /* the last chunk had a row */
+	uint64_t given;		    /* rows before the last chunk */
 	int err;		    /* of planning */
 };
 
@@ -60,8 +58,7 @@ static int find_window(const struct hf_rows *rows, struct reading *r, uint64_t *
 
 static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint64_t high)
 {
-	const struct hf_rows_events *how = rows->table->how;
-	const bool listed = (r->terms || how->rare) && high - low > 1;
+	const bool listed = r->terms && high - low > 1;
 	struct hf_find_ask ask = {.terms = r->terms,
 				  .summary = listed ? hf_rows_hart_summary(rows->hart) : NULL,
 				  .index = rows->hart->open->index,
@@ -73,7 +70,7 @@ static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint
 
 	r->plan = (struct hf_find_plan){.low = low, .high = high};
 	if (ask.summary)
-		err = r->terms ? hf_find_plan_new(&ask, &r->plan) : hf_rows_rare_plan(&ask, how->rare, &r->plan);
+		err = hf_find_plan_new(&ask, &r->plan);
 
 	/* A list that is damaged, or is not there, costs time and no row. */
 	if (err == HF_ERR_STATE)
@@ -102,7 +99,7 @@ static size_t find_places(const struct hf_rows *rows, unsigned column, struct hf
 	return n;
 }
 
-bool hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
+void hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
 		       struct hf_question *question)
 {
 	const struct hf_rows_among *among = &rows->ask->among[column];
@@ -110,42 +107,26 @@ bool hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_ques
 	size_t n;
 
 	if (question->count == HF_QUESTION_TERMS || r->ranges)
-		return false;
+		return;
 	r->ranges = calloc(among->count + 2, sizeof *r->ranges);
 	n = r->ranges ? find_places(rows, column, r->ranges) : 0;
 	if (!n)
-		return false;
-	question->term[question->count++] = (struct hf_find_term){
-		.kind = kind, .range = r->ranges[0], .more = r->ranges + 1, .more_count = n - 1};
-	return !(among->number && rows->ask->ranged >> column & 1);
-}
-
-/* Columns with conditions that the caller did not meet by choosing capture, hart and ordinals. */
-static uint32_t conditions(const struct hf_rows *rows)
-{
-	const struct hf_rows_ask *ask = rows->ask;
-	uint32_t bits = ask->ranged;
-
-	for (unsigned i = 0; i < HF_ROWS_COLUMNS; i++)
-		bits |= ask->equal[i] || ask->like[i] || ask->among[i].number ? 1u << i : 0;
-	bits &= ~(1u << HF_AT_CAPTURE);
-	if (!ask->among[HF_AT_HART].number)
-		bits &= ~(1u << HF_AT_HART);
-	if (!ask->among[HF_AT_ORDINAL].number)
-		bits &= ~(1u << HF_AT_ORDINAL);
-	return bits;
+		return;
+	question->term[question->count++] =
+		(struct hf_find_term){.kind = kind, .range = r->ranges[0], .more = r->ranges + 1, .more_count = n - 1};
 }
 
 int hf_rows_events_open(struct hf_rows *rows)
 {
 	const struct hf_rows_events *how = rows->table->how;
 	struct reading *r = rows->own = calloc(1, sizeof *r);
-	uint32_t told = 0;
 	char why[320];
 	int err = r ? find_window(rows, r, &r->low, &r->high) : HF_ERR_NOMEM;
 
 	if (!err && how->ask)
-		told = how->ask(rows, &r->question);
+		how->ask(rows, &r->question);
+	if (!err && how->rare && !r->question.count)
+		r->question.term[r->question.count++] = (struct hf_find_term){.kind = HF_ASK_RARE, .rare = how->rare};
 	if (!err && r->question.count)
 		err = hf_terms_new(&r->question, rows->hart->open, rows->hart->info.id, &r->terms, why, sizeof why);
 	/* A name that nothing has: there are no rows. */
@@ -154,8 +135,10 @@ int hf_rows_events_open(struct hf_rows *rows)
 		r->low = r->high;
 	}
 	if (r) {
-		r->told = how->each && !(conditions(rows) & ~told);
 		r->window = WINDOW_FIRST;
+		r->given = UINT64_MAX;
+		r->ahead.source = (struct hf_find_source){
+			.open = rows->hart->open, .terms = r->terms, .hart = rows->hart->info.id};
 	}
 	if (err && r)
 		hf_rows_events_close(rows);
@@ -233,7 +216,8 @@ static int next_chunk(struct hf_rows *rows, struct reading *r)
 	uint64_t number = 0;
 	int err;
 
-	r->ahead.probe = !r->gave && !r->plan.exact && hf_rows_probe_is_useful(r->terms) ? r->terms : NULL;
+	/* Lists of words name chunks that may have rows, and in most of these there is none: as in the last one. */
+	r->ahead.probe = r->given == rows->given && !r->plan.exact && r->terms && (r->terms->access | r->terms->reg);
 	err = hf_rows_ahead_take(&r->ahead, rows, next_number, &r->chunk, &number);
 	if (err == HF_ERR_LIMIT)
 		hf_rows_fail(rows, err, "hart %u: chunk %llu has more than %u events", rows->hart->info.id,
@@ -241,42 +225,6 @@ static int next_chunk(struct hf_rows *rows, struct reading *r)
 	if (!err && r->chunk)
 		find_heads(r);
 	return err == HF_NOTE_END && r->err ? r->err : err;
-}
-
-/* Chunks whose rows are counted without decoding them: all of their instructions, or as many as a list says. */
-static bool count_chunk(struct hf_rows *rows, const struct reading *r, uint64_t number, uint64_t *ret_count)
-{
-	struct hf_chunk chunk;
-	uint64_t first, end;
-
-	if (r->plan.count && !hf_find_plan_has(&r->plan, number)) {
-		*ret_count = 0;
-		return true;
-	}
-	if ((r->question.count && !(r->plan.count && r->plan.exact)) ||
-	    hf_index_chunk(rows->hart->open->index, rows->hart->info.id, number, &chunk))
-		return false;
-	first = chunk.ordinal > r->first ? chunk.ordinal : r->first;
-	end = chunk.ordinal + chunk.insns < r->end ? chunk.ordinal + chunk.insns : r->end;
-	*ret_count = r->question.count ? r->plan.count[number - r->plan.low] : end > first ? end - first : 0;
-	return !r->question.count || (first == chunk.ordinal && end == chunk.ordinal + chunk.insns);
-}
-
-/* Whole chunks, while none is at hand or under way. */
-uint64_t hf_rows_events_pass(struct hf_rows *rows, uint64_t most)
-{
-	struct reading *r = rows->own;
-	uint64_t n = 0, count;
-
-	if (!r->told || r->low_head < r->high_head || r->ahead.in_flight)
-		return 0;
-	r->passing = true;
-	while (plan_on(rows, r) && !hf_rows_are_stopped(rows) &&
-	       count_chunk(rows, r, number_at(rows, &r->plan, r->next), &count) && count <= most - n) {
-		n += count;
-		r->next++;
-	}
-	return n;
 }
 
 static int put_event(struct hf_rows *rows, const struct reading *r, size_t number, struct hf_row *row, bool *ret_is)
@@ -311,27 +259,19 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)
 	bool is = false;
 	int err = 0;
 
-	r->ahead.alone = r->passing && (!r->question.count || r->plan.exact);
-	r->passing = false;
-
 	while (!err && r->low_head < r->high_head) {
 		const size_t number = rows->ask->reverse ? --r->high_head : r->low_head++;
 
 		err = put_event(rows, r, number, row, &is);
-		r->gave |= is;
 		if (is)
 			return err;
 	}
 	if (err)
 		return err;
-	/* Those behind a chunk may be passed over. */
-	if (r->chunk) {
+	if (r->chunk)
 		hf_rows_chunk_put(rows->session, r->chunk);
-		r->chunk = NULL;
-		return HF_NOTE_MORE;
-	}
 	err = next_chunk(rows, r);
-	r->gave = false;
+	r->given = rows->given;
 	return err ? err : HF_NOTE_MORE;
 }
 

@@ -24,23 +24,20 @@ struct hf_rows_at {
 struct hf_rows_events {
 	uint32_t kinds; /* bits of enum hf_event_kind; others are no rows */
 	uint32_t rare;	/* bits of enum hf_rare_kind, if all rows are of these: the summary knows where they are; 0: not */
-	bool each; /* each instruction that retired is one row */
 	/* False: the event is no row. Ordinal, capture and hart are set. */
 	bool (*put)(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row);
-	/* Adds to the question what lists of the summary know of the conditions, which is all that is asked of these columns
-	 * (bits). NULL: nothing. */
-	uint32_t (*ask)(const struct hf_rows *rows, struct hf_question *question);
+	/* Adds to the question what lists of the summary know of the conditions. NULL: nothing. */
+	void (*ask)(const struct hf_rows *rows, struct hf_question *question);
 };
 
 /* struct hf_table.open, next and close; how is a struct hf_rows_events. */
 int hf_rows_events_open(struct hf_rows *rows);
 int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row);
 void hf_rows_events_close(struct hf_rows *rows);
-uint64_t hf_rows_events_pass(struct hf_rows *rows, uint64_t most);
 
-/* Adds a term with the addresses that a column may have, once. False: there is no condition on it, or more is asked. */
-bool hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
-		      struct hf_question *question);
+/* Adds a term with the addresses that a column may have, if there is a condition on it, once. */
+void hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
+		       struct hf_question *question);
 /* The value of an event of words words, whose first one is value, and whose others follow as DATA: a number, or a text as
  * in listings if there are several. */
 void hf_row_value(const struct hf_rows *rows, struct hf_row *row, unsigned column, const struct hf_rows_at *at,
@@ -55,7 +52,6 @@ void hf_row_value(const struct hf_rows *rows, struct hf_row *row, unsigned colum
 		.open = hf_rows_events_open,                                                                           \
 		.next = hf_rows_events_next,                                                                           \
 		.close = hf_rows_events_close,                                                                         \
-		.pass = hf_rows_events_pass,                                                                           \
 		.how = &of_how,                                                                                        \
 	}
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/rows/hart.h"
+#include "codecs/base/array.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
 #include "fs/capture/capture.h"
@@ -33,7 +34,7 @@ static int number_of(struct hf_rows_session *session, const char *path, uint32_t
 	*ret_number = (uint32_t)n;
 	if (n < session->pair_count)
 		return 0;
-	err = n < HF_ROWS_HARTS ? hf_array_room(&session->pairs, n, &session->pair_room, sizeof *session->pairs)
+	err = n < HF_ROWS_HARTS ? hf_array_reserve(&session->pairs, n + 1, &session->pair_room, sizeof *session->pairs)
 				: HF_ERR_LIMIT;
 	if (err)
 		return err;

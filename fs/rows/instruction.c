@@ -30,8 +30,8 @@ static const struct hf_column columns[] = {
 	[PC] = {"pc", HF_COLUMN_ASKED | HF_COLUMN_LISTED | HF_COLUMN_AMONG},
 	[OPCODE] = {"opcode", HF_COLUMN_ASKED | HF_COLUMN_LISTED},
 	[SIZE] = {"size", 0},
-	[MNEMONIC] = {"mnemonic", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED | HF_COLUMN_LIKE},
-	[TEXT] = {"text", HF_COLUMN_TEXT | HF_COLUMN_LIKE},
+	[MNEMONIC] = {"mnemonic", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
+	[TEXT] = {"text", HF_COLUMN_TEXT},
 	[SYMBOL] = {"symbol", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 	[OFFSET] = {"offset", HF_COLUMN_ASKED | HF_COLUMN_AMONG},
 	[FILE_NAME] = {"file", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
@@ -44,8 +44,11 @@ static const struct hf_column columns[] = {
 
 static void put_doubt(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row)
 {
-	const uint64_t doubt = hf_index_doubt(rows->hart->open->index, rows->hart->info.id, at->ordinal);
+	uint64_t doubt;
 
+	if (!hf_row_wants(rows, DOUBT))
+		return;
+	doubt = hf_index_doubt(rows->hart->open->index, rows->hart->info.id, at->ordinal);
 	if (doubt != HF_NOWHERE)
 		hf_row_number(rows, row, DOUBT, doubt);
 }
@@ -73,15 +76,13 @@ static bool put(const struct hf_rows *rows, const struct hf_rows_at *at, struct 
 }
 
 /* The symbols of a capture are what listings name; a list knows the places of one. */
-static uint32_t ask(const struct hf_rows *rows, struct hf_question *question)
+static void ask(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *mnemonic = rows->ask->equal[MNEMONIC];
-	uint32_t told = 0;
 	int64_t first, last;
 
 	hf_rows_range(rows, OPCODE, &first, &last);
-	if (hf_rows_ask_range(rows, PC, HF_ASK_PC, question))
-		told |= 1u << PC;
+	hf_rows_ask_range(rows, PC, HF_ASK_PC, question);
 	if (first == last && first >= 0 && first <= UINT32_MAX)
 		question->term[question->count++] =
 			(struct hf_find_term){.kind = HF_ASK_OPCODE, .opcode = (uint32_t)first, .mask = UINT32_MAX};
@@ -90,9 +91,8 @@ static uint32_t ask(const struct hf_rows *rows, struct hf_question *question)
 			(struct hf_find_term){.kind = HF_ASK_MNEMONIC, .text = (char *)mnemonic};
 	if (rows->ask->range[TAKEN].first == 1 && rows->ask->ranged >> TAKEN & 1)
 		question->term[question->count++] = (struct hf_find_term){.kind = HF_ASK_TAKEN};
-	return told;
 }
 
-static const struct hf_rows_events how = {.kinds = 1u << HF_EVENT_INSN, .each = true, .put = put, .ask = ask};
+static const struct hf_rows_events how = {.kinds = 1u << HF_EVENT_INSN, .put = put, .ask = ask};
 
-HF_EVENT_TABLE(instruction, HF_TABLE_EACH, columns, how);
+HF_EVENT_TABLE(instruction, 0, columns, how);

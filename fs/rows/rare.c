@@ -54,7 +54,7 @@ static bool put_trap(const struct hf_rows *rows, const struct hf_rows_at *at, st
 }
 
 /* Of returns there is no list that a question can ask. */
-static uint32_t ask_trap(const struct hf_rows *rows, struct hf_question *question)
+static void ask_trap(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *kind = rows->ask->equal[TRAP_KIND];
 	struct hf_find_term term = {.kind = HF_ASK_TRAP, .trap = HF_TRAP_ANY};
@@ -69,10 +69,9 @@ static uint32_t ask_trap(const struct hf_rows *rows, struct hf_question *questio
 	} else if (kind && strcmp(kind, "interrupt") == 0) {
 		term.trap = HF_TRAP_INTERRUPT;
 	} else if (!rows->ask->equal[TRAP_NAME] && !(rows->ask->ranged >> TRAP_CAUSE & 1)) {
-		return 0;
+		return;
 	}
 	question->term[question->count++] = term;
-	return 0;
 }
 
 static const struct hf_rows_events trap_how = {
@@ -214,13 +213,12 @@ static bool put_gap(const struct hf_rows *rows, const struct hf_rows_at *at, str
 }
 
 /* Of gaps there is a list that a question can ask; of notes there is none. */
-static uint32_t ask_gap(const struct hf_rows *rows, struct hf_question *question)
+static void ask_gap(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *kind = rows->ask->equal[GAP_KIND];
 
 	if (kind && strcmp(kind, "gap") == 0)
 		question->term[question->count++] = (struct hf_find_term){.kind = HF_ASK_GAP};
-	return 0;
 }
 
 static const struct hf_rows_events gap_how = {.kinds = 1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT |

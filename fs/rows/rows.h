@@ -36,8 +36,6 @@ enum hf_column_flags {
 	HF_COLUMN_ORDER = 32,  /* rows of one hart come in its order */
 	HF_COLUMN_NEEDED = 64, /* it must be one number, or text */
 	HF_COLUMN_AMONG = 128, /* a condition that it is one of several numbers saves work */
-	HF_COLUMN_LIKE = 256,  /* one that it is like a pattern does */
-	HF_COLUMN_LISTED_ALL = 512, /* a list knows where all columns of this kind are equal to something */
 };
 
 struct hf_column {
@@ -50,7 +48,6 @@ enum hf_table_flags {
 	HF_TABLE_ORDERED = 2,  /* by hart, and then by its column with HF_COLUMN_ORDER, both ways */
 	HF_TABLE_SUMMED = 4,   /* made of the summary alone, if there is one */
 	HF_TABLE_RARE = 8,     /* a list of the summary knows where its rows are */
-	HF_TABLE_EACH = 16,    /* each instruction is a row: the index knows how many there are */
 };
 
 /* The tables, by number; NULL behind the last one. */
@@ -83,9 +80,6 @@ struct hf_rows_ask {
 		const int64_t *number;
 		size_t count;
 	} among[HF_ROWS_COLUMNS];
-	/* And texts that LIKE of SQL lets through: % is any text, _ one character, ASCII letters are the same in both
-	 * cases; NULL: any. */
-	const char *like[HF_ROWS_COLUMNS];
 	/* Asked now and again on the calling thread: true ends it with HF_ERR_CANCELLED. May be NULL. */
 	bool (*stop)(void *ctx);
 	void *ctx;
@@ -111,8 +105,6 @@ int hf_rows_open(struct hf_rows_session *session, const struct hf_rows_ask *ask,
 /* The next row, valid until the next call. HF_NOTE_END: there is none. HF_NOTE_MORE: not yet: call again. */
 #define HF_NOTE_MORE 2
 int hf_rows_next(struct hf_rows *rows, struct hf_row *ret_row);
-/* The same, but passes over rows, at most so many, without making them: as many as lists know at once, or one, in row. */
-int hf_rows_pass(struct hf_rows *rows, struct hf_row *row, uint64_t most, uint64_t *ret_n);
 void hf_rows_close(struct hf_rows *rows);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a table: capture by capture, hart by hart. */
+#include "codecs/base/array.h"
 #include "fs/rows/run.h"
 #include "fs/capture/all.h"
 #include "fs/capture/open_pool.h"
@@ -51,7 +52,7 @@ static bool add_path(void *ctx, const char *path, const char *view_dir)
 	(void)view_dir;
 	paths->err = HF_ERR_CANCELLED;
 	if (!hf_rows_are_stopped(rows))
-		paths->err = hf_array_room(&paths->path, paths->count, &paths->room, sizeof *paths->path);
+		paths->err = hf_array_reserve(&paths->path, paths->count + 1, &paths->room, sizeof *paths->path);
 	if (paths->err)
 		return false;
 	paths->path[paths->count] = strdup(path);
@@ -170,8 +171,8 @@ static int advance(struct hf_rows *rows)
 
 static bool is_asked(const struct hf_rows *rows, const struct hf_row *row)
 {
-	for (unsigned column = 0; column < rows->table->column_count; column++)
-		if (!hf_row_is_asked(rows, row, column))
+	for (uint32_t bits = rows->conditions; bits; bits &= bits - 1)
+		if (!hf_row_is_asked(rows, row, (unsigned)__builtin_ctz(bits)))
 			return false;
 	return true;
 }
@@ -191,34 +192,20 @@ static void begin_row(const struct hf_rows *rows, struct hf_row *row)
 
 int hf_rows_next(struct hf_rows *rows, struct hf_row *ret_row)
 {
-	uint64_t n;
-
-	return hf_rows_pass(rows, ret_row, 0, &n);
-}
-
-int hf_rows_pass(struct hf_rows *rows, struct hf_row *ret_row, uint64_t most, uint64_t *ret_n)
-{
 	int err = 0;
 
-	*ret_n = 1;
 	while (!err) {
-		if (hf_rows_are_stopped(rows))
-			return HF_ERR_CANCELLED;
-		if (!rows->opened) {
-			err = advance(rows);
-			continue;
-		}
-		*ret_n = most && rows->table->pass ? rows->table->pass(rows, most) : 0;
-		if (*ret_n)
-			return 0;
-		*ret_n = 1;
 		begin_row(rows, ret_row);
-		err = rows->table->next(rows, ret_row);
-		if (!err && is_asked(rows, ret_row))
+		err = rows->opened ? rows->table->next(rows, ret_row) : HF_NOTE_END;
+		if (!err && is_asked(rows, ret_row)) {
+			rows->given++;
 			return 0;
+		}
+		if ((err || !(++rows->left_out & 255)) && hf_rows_are_stopped(rows))
+			return HF_ERR_CANCELLED;
 		if (err == HF_NOTE_END) {
 			leave(rows);
-			err = 0;
+			err = advance(rows);
 		}
 	}
 	return err;
@@ -246,11 +233,13 @@ int hf_rows_open(struct hf_rows_session *session, const struct hf_rows_ask *ask,
 	*rows = (struct hf_rows){.session = session,
 				 .ask = ask,
 				 .table = ask->table,
-				 .wanted = ask->columns | ask->ranged,
+				 .conditions = ask->ranged,
 				 .why = why,
 				 .why_size = size};
+	/* What it says of the capture has been met by choosing that. */
 	for (unsigned i = 0; i < HF_ROWS_COLUMNS; i++)
-		rows->wanted |= ask->equal[i] || ask->among[i].number || ask->like[i] ? 1u << i : 0;
+		rows->conditions |= (ask->equal[i] && i != HF_AT_CAPTURE) || ask->among[i].number ? 1u << i : 0;
+	rows->wanted = ask->columns | rows->conditions;
 	err = is_impossible(ask) ? 0 : find_captures(rows);
 	if (err)
 		hf_rows_close(rows);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run: straight pieces of code, as the summary has them. */
+#include "codecs/base/array.h"
 #include "fs/rows/summed.h"
 
 #include <stdlib.h>
@@ -55,7 +56,8 @@ struct runs {
 static int add_run(void *ctx, const struct hf_summary_run *from)
 {
 	struct runs *runs = ctx;
-	int err = runs->n < RUNS_MOST ? hf_array_room(&runs->run, runs->n, &runs->room, sizeof *runs->run) : HF_ERR_LIMIT;
+	int err = runs->n < RUNS_MOST ? hf_array_reserve(&runs->run, runs->n + 1, &runs->room, sizeof *runs->run)
+				      : HF_ERR_LIMIT;
 
 	if (!err)
 		runs->run[runs->n++] = (struct run){.key = from->run.key,

@@ -16,9 +16,6 @@ struct hf_table {
 	int (*open)(struct hf_rows *rows);
 	int (*next)(struct hf_rows *rows, struct hf_row *row);
 	void (*close)(struct hf_rows *rows);
-	/* How many rows of the hart that meet the conditions can be passed over now, at most so many, without making them;
-	 * 0: none. They are passed over. May be NULL. */
-	uint64_t (*pass)(struct hf_rows *rows, uint64_t most);
 	const void *how; /* theirs */
 };
 
@@ -34,7 +31,8 @@ struct hf_rows {
 	struct hf_rows_session *session;
 	const struct hf_rows_ask *ask;
 	const struct hf_table *table;
-	uint32_t wanted; /* columns that are needed: also those of conditions */
+	uint32_t conditions; /* columns that have any */
+	uint32_t wanted;     /* those that are needed: also those of conditions */
 	char *why;
 	size_t why_size;
 	/* The captures that are gone through: the one that was asked for, or all. */
@@ -48,6 +46,8 @@ struct hf_rows {
 	struct hf_capture *capture; /* the same */
 	struct hf_rows_hart *hart;  /* one reference; NULL: none is at hand */
 	size_t next_hart;
+	uint64_t given;	   /* rows */
+	unsigned left_out; /* rows that did not meet the conditions */
 	bool entered; /* there was a hart */
 	bool opened; /* table->open was called, and close was not */
 	void *own;

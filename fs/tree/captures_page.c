@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/captures_page.h"
+#include "codecs/base/array.h"
 #include "fs/base/human.h"
 #include "fs/capture/all.h"
 #include "fs/capture/capture.h"
@@ -21,7 +22,7 @@ enum { CAPTURES = 1000, HARTS = 4 };
 
 struct list {
 	struct hf_capture **at; /* they live as long as the tree */
-	size_t count, room;
+	size_t count;
 	bool full; /* no memory */
 };
 
@@ -31,18 +32,10 @@ static void add(void *ctx, struct hf_capture *capture)
 {
 	struct list *list = ctx;
 
-	if (list->count == list->room) {
-		const size_t room = list->room ? 2 * list->room : 64;
-		struct hf_capture **at = realloc(list->at, room * sizeof *at);
-
-		if (!at) {
-			list->full = true;
-			return;
-		}
-		list->at = at;
-		list->room = room;
-	}
-	list->at[list->count++] = capture;
+	if (hf_array_room(&list->at, list->count, sizeof capture))
+		list->full = true;
+	else
+		list->at[list->count++] = capture;
 }
 
 static int by_path(const void *a, const void *b)

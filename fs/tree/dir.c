@@ -2,6 +2,7 @@
 /* Directories: a list of names made when one is opened, so that a position in it stays what it was. */
 #include "fs/capture/all.h"
 #include "fs/capture/recognise.h"
+#include "codecs/base/array.h"
 #include "fs/tree/tree.h"
 
 #include <dirent.h>
@@ -53,7 +54,7 @@ static void add(struct hf_dir *dir, const char *name, const struct hf_node_key *
 {
 	struct entry *entry;
 
-	if (hf_array_room(&dir->entry, dir->count, &dir->cap, sizeof *dir->entry)) {
+	if (hf_array_reserve(&dir->entry, dir->count + 1, &dir->cap, sizeof *dir->entry)) {
 		dir->err = HF_ERR_NOMEM;
 		return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths to what stands there, and the search of an archive for captures. */
+#include "codecs/base/array.h"
 #include "codecs/base/errors.h"
 #include "fs/capture/all.h"
 #include "fs/hartfs.h"
@@ -116,7 +117,7 @@ static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uin
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 	    (!S_ISDIR(attr->st.st_mode) && !S_ISREG(attr->st.st_mode)))
 		return true;
-	found->err = hf_array_room(&found->item, found->count, &found->cap, sizeof *found->item);
+	found->err = hf_array_reserve(&found->item, found->count + 1, &found->cap, sizeof *found->item);
 	if (found->err)
 		return false;
 	found->item[found->count] = (struct found_name){strdup(name), S_ISDIR(attr->st.st_mode)};

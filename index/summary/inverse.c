@@ -52,6 +52,11 @@ void hf_inverse_clear(struct hf_inverse *inv)
 	hf_growing_clear(&inv->lists);
 }
 
+unsigned hf_inverse_level(const struct hf_inverse_key *key)
+{
+	return key->level;
+}
+
 /* ---- adding ---- */
 
 /* The slot of the key, or the one where it is to be. */

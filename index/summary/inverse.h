@@ -47,6 +47,8 @@ struct hf_inverse {
 
 /* Places of a level count so many of level 0: 1 << this. */
 typedef unsigned (*hf_inverse_shift_fn)(const struct hf_inverse_key *key);
+/* That of parts whose levels are shifts. */
+unsigned hf_inverse_level(const struct hf_inverse_key *key);
 
 int hf_inverse_new(const struct hf_inverse_room *room, struct hf_inverse **ret_inverse);
 void hf_inverse_free(struct hf_inverse *inverse);

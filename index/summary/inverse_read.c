@@ -2,6 +2,7 @@
 #include "index/summary/inverse_read.h"
 
 #include "index/summary/inverse_page.h"
+#include "index/list_reader.h"
 #include "index/summary_internal.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 
 #include "index/row.h"
 #include "index/summary/inverse.h"
+#include "index/summary_tables.h"
 
 struct hf_summary;
 
@@ -45,9 +46,7 @@ struct hf_list_reader;
 int hf_inverse_list_by(struct hf_summary *summary, struct hf_list_reader *reader, enum hf_inverse_part part,
 		       const struct hf_inverse_found *found, struct hf_list *ret_list);
 
-/* Shifts of the parts. */
+/* The shift of the parts about memory; that of the others is hf_inverse_level. */
 unsigned hf_words_shift(const struct hf_inverse_key *key);
-unsigned hf_rare_shift(const struct hf_inverse_key *key);
-unsigned hf_registers_shift(const struct hf_inverse_key *key);
 
 #endif

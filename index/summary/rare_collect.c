@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/rare_collect.h"
 
-#include "index/summary/inverse_read.h"
-
 static unsigned kind_of(const struct hf_inverse_key *key)
 {
 	return (unsigned)(key->a >> HF_RARE_DETAIL_BITS);
@@ -76,7 +74,7 @@ static bool is_key(const struct hf_inverse_key *key)
 static const struct hf_inverse_ops ops = {.part = HF_INVERSE_RARE,
 					  .counted = true,
 					  .insns_a_byte = 128,
-					  .shift = hf_rare_shift,
+					  .shift = hf_inverse_level,
 					  .coarsen = coarsen,
 					  .is_key = is_key,
 					  .range = range,

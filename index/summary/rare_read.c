@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/rare.h"
 
-#include "index/array.h"
+#include "codecs/base/array.h"
 #include "index/summary/inverse_read.h"
 #include "index/summary/rare_collect.h"
 
@@ -27,11 +27,6 @@ struct hf_rare {
 	struct hf_rare_hit *hits;
 	size_t hit_count;
 };
-
-unsigned hf_rare_shift(const struct hf_inverse_key *key)
-{
-	return key->level;
-}
 
 static bool is_maybe(const struct hf_rare *rare, const struct hf_inverse_key *key)
 {
@@ -100,7 +95,7 @@ int hf_rare_find(struct hf_summary *summary, uint32_t hart, const struct hf_rare
 	const struct hf_inverse_question keys = {.part = HF_INVERSE_RARE,
 						 .first = kind,
 						 .last = kind + (1u << HF_RARE_DETAIL_BITS) - 1,
-						 .shift = hf_rare_shift};
+						 .shift = hf_inverse_level};
 	struct hf_rare *rare = calloc(1, sizeof *rare);
 	int err;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/registers_collect.h"
 
-#include "index/summary/inverse_read.h"
 #include "index/summary/registers.h"
 
 static void range(const struct hf_inverse_key *key, uint64_t *ret_first, uint64_t *ret_last)
@@ -43,7 +42,7 @@ static bool is_key(const struct hf_inverse_key *key)
 
 static const struct hf_inverse_ops ops = {.part = HF_INVERSE_REGISTERS,
 					  .insns_a_byte = 128,
-					  .shift = hf_registers_shift,
+					  .shift = hf_inverse_level,
 					  .coarsen = coarsen,
 					  .is_key = is_key,
 					  .range = range,

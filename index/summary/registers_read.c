@@ -4,11 +4,6 @@
 #include "index/summary/chunk_set_read.h"
 #include "index/summary/registers_collect.h"
 
-unsigned hf_registers_shift(const struct hf_inverse_key *key)
-{
-	return key->level;
-}
-
 struct asking {
 	struct hf_summary *summary;
 	uint64_t a, b;
@@ -36,7 +31,7 @@ int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registe
 			   .b = what,
 			   .set = ret_set};
 	const struct hf_inverse_question question = {
-		.part = HF_INVERSE_REGISTERS, .first = a.a, .last = a.a, .shift = hf_registers_shift, .places = true};
+		.part = HF_INVERSE_REGISTERS, .first = a.a, .last = a.a, .shift = hf_inverse_level, .places = true};
 	struct hf_inverse_head head;
 	int err = hf_chunk_set_begin(ret_set, summary, hart);
 
@@ -69,7 +64,7 @@ static int hear(void *ctx, const struct hf_inverse_found *found)
 int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn fn, void *ctx)
 {
 	const struct hf_inverse_question question = {
-		.part = HF_INVERSE_REGISTERS, .last = UINT64_MAX, .shift = hf_registers_shift, .places = true};
+		.part = HF_INVERSE_REGISTERS, .last = UINT64_MAX, .shift = hf_inverse_level, .places = true};
 	struct hf_inverse_head head;
 	int err = hf_inverse_head(summary, hart, HF_INVERSE_REGISTERS, &head);
 

@@ -4,6 +4,7 @@
 #include "index/summary/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 #define LEVEL 6

@@ -13,15 +13,6 @@ int64_t hf_request_among(const struct hf_request *request, unsigned column, uint
 	return (int64_t)hf_in_u64(&in);
 }
 
-static void write_text(struct hf_out *out, unsigned column, uint32_t kind, const char *text)
-{
-	if (!text)
-		return;
-	hf_out_u32(out, column);
-	hf_out_u32(out, kind);
-	hf_out_text(out, text, strlen(text));
-}
-
 static void write_conditions(struct hf_out *out, const struct hf_request *request, unsigned column)
 {
 	if (request->ranged >> column & 1) {
@@ -36,8 +27,11 @@ static void write_conditions(struct hf_out *out, const struct hf_request *reques
 		hf_out_u32(out, request->among[column].count);
 		hf_out_bytes(out, request->among[column].numbers, 8 * (size_t)request->among[column].count);
 	}
-	write_text(out, column, HF_COND_EQUAL, request->equal[column]);
-	write_text(out, column, HF_COND_LIKE, request->like[column]);
+	if (request->equal[column]) {
+		hf_out_u32(out, column);
+		hf_out_u32(out, HF_COND_EQUAL);
+		hf_out_text(out, request->equal[column], strlen(request->equal[column]));
+	}
 }
 
 static void write_open(struct hf_out *out, const struct hf_request *request)
@@ -45,13 +39,11 @@ static void write_open(struct hf_out *out, const struct hf_request *request)
 	uint32_t count = 0;
 
 	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
-		count += (request->ranged >> i & 1) + (request->equal[i] != NULL) + (request->like[i] != NULL) +
-			 (request->among[i].numbers != NULL);
+		count += (request->ranged >> i & 1) + (request->equal[i] != NULL) + (request->among[i].numbers != NULL);
 	hf_out_u32(out, request->table);
 	hf_out_u32(out, request->columns);
 	hf_out_u32(out, request->flags);
 	hf_out_u32(out, request->rows);
-	hf_out_u64(out, request->skip);
 	hf_out_u32(out, count);
 	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
 		write_conditions(out, request, i);
@@ -75,8 +67,6 @@ static void read_among(struct hf_in *in, struct hf_request *request, unsigned co
 	in->bad |= !count || count > HF_PROTOCOL_AMONG;
 	request->among[column].count = count;
 	request->among[column].numbers = in->bad ? NULL : hf_in_bytes(in, 8 * (size_t)count);
-	for (uint32_t i = 1; i < count && !in->bad; i++)
-		in->bad = hf_request_among(request, column, i - 1) >= hf_request_among(request, column, i);
 }
 
 static void read_condition(struct hf_in *in, struct hf_request *request)
@@ -92,8 +82,6 @@ static void read_condition(struct hf_in *in, struct hf_request *request)
 		request->range[column].last = (int64_t)hf_in_u64(in);
 	} else if (kind == HF_COND_EQUAL && !request->equal[column]) {
 		request->equal[column] = hf_in_text(in, &size);
-	} else if (kind == HF_COND_LIKE && !request->like[column]) {
-		request->like[column] = hf_in_text(in, &size);
 	} else if (kind == HF_COND_AMONG && !request->among[column].numbers) {
 		read_among(in, request, column);
 	} else {
@@ -109,11 +97,9 @@ static void read_open(struct hf_in *in, struct hf_request *request)
 	request->columns = hf_in_u32(in);
 	request->flags = hf_in_u32(in);
 	request->rows = hf_in_u32(in);
-	request->skip = hf_in_u64(in);
 	count = hf_in_u32(in);
 	in->bad |= request->columns >> HF_PROTOCOL_COLUMNS || request->flags & ~HF_OPEN_FLAGS ||
-		   count > 4 * HF_PROTOCOL_COLUMNS ||
-		   (!(request->flags & HF_OPEN_COUNT) && request->rows > HF_PROTOCOL_ROWS);
+		   count > 3 * HF_PROTOCOL_COLUMNS;
 	for (uint32_t i = 0; i < count && !in->bad; i++)
 		read_condition(in, request);
 }
@@ -140,7 +126,7 @@ bool hf_request_read(uint32_t message, const uint8_t *bytes, size_t size, struct
 	default:
 		in.bad = true;
 	}
-	return hf_in_ends(&in) && request->rows && request->rows <= HF_PROTOCOL_COUNT;
+	return hf_in_ends(&in) && request->rows && request->rows <= HF_PROTOCOL_ROWS;
 }
 
 /* ---- the schema ---- */
@@ -220,7 +206,7 @@ bool hf_answer_head(struct hf_in *in, struct hf_answer_head *ret_head)
 	ret_head->cursor = hf_in_u32(in);
 	ret_head->flags = hf_in_u32(in);
 	ret_head->count = hf_in_u32(in);
-	in->bad |= ret_head->flags & ~HF_ROWS_END || ret_head->count > HF_PROTOCOL_COUNT;
+	in->bad |= ret_head->flags & ~HF_ROWS_END || ret_head->count > HF_PROTOCOL_ROWS;
 	/* One with no rows says that there will be some, or never. */
 	return !in->bad;
 }

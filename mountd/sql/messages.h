@@ -20,13 +20,11 @@ struct hf_request {
 		int64_t first, last;
 	} range[HF_PROTOCOL_COLUMNS];
 	const char *equal[HF_PROTOCOL_COLUMNS]; /* NULL: any */
-	const char *like[HF_PROTOCOL_COLUMNS];	/* the same */
-	/* Each has 8 bytes, as in the message, and is greater than the one before; NULL: any. */
+	/* Each has 8 bytes, as in the message; NULL: any. */
 	struct {
 		const uint8_t *numbers;
 		uint32_t count;
 	} among[HF_PROTOCOL_COLUMNS];
-	uint64_t skip; /* so many rows first */
 };
 
 /* Number i of them. */

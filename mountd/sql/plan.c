@@ -1,43 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/sql/plan.h"
 
-#include "mountd/sql/plan_words.h"
-
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-const struct hf_plan_op hf_plan_ops[HF_PLAN_OPS] = {
+/* Equal to one of several, all at once: SQLite has no number of its own for that. */
+#define OP_AMONG 0
+/* SQLite 3.38; its header may be older. */
+#define OP_LIMIT 73
+#define HAS_338 (sqlite3_libversion_number() >= 3038000)
+
+/* How a condition is written in the plan. The longer ones come first, so that ">=" is not read as ">". */
+static const struct op {
+	unsigned char op;
+	const char *text;
+} ops[] = {
 	{OP_AMONG, "=?,?"},
-	{SQLITE_INDEX_CONSTRAINT_LIKE, "~?"},
 	{SQLITE_INDEX_CONSTRAINT_GE, ">=?"}, {SQLITE_INDEX_CONSTRAINT_LE, "<=?"}, {SQLITE_INDEX_CONSTRAINT_GT, ">?"},
 	{SQLITE_INDEX_CONSTRAINT_LT, "<?"},  {SQLITE_INDEX_CONSTRAINT_EQ, "=?"},
 };
+#define OPS (sizeof ops / sizeof *ops)
+#define REVERSE "desc"
+#define ONE_HART "one-hart"
+#define LIMIT "limit:?"
 
 #define BY_LIST "chunks that a list names, if there is a summary"
 
-/* Rows of a table of a hart that nobody asked for the size, and how much dearer they are where chunks are decoded. */
+/* Rows of a table of a hart that nobody asked for the size, of one out of the summary, and of the archive; and what it
+ * costs to begin a chunk, in rows. */
 #define ROWS_OF_HART 1e7
 #define ROWS_SUMMED 2000.0
 #define ROWS_OF_ARCHIVE 100.0
-#define CHUNK 16384.0
+#define CHUNK 160.0
 #define NOT_WHOLE 1e30
 
 /* What is known of the conditions on a column. */
 struct asked {
 	bool equal, above, below;
-	bool known_first, known_last; /* and these are the limits */
-	sqlite3_int64 first, last;
-	const char *text; /* that it is to be equal to, if that is written in the query; borrowed */
 	bool among;	  /* several numbers are asked for at once */
-	bool like;
+	const char *text; /* that it is to be equal to, if that is written in the query; borrowed */
 };
 
-static const struct hf_plan_op *op_of(const struct sqlite3_index_constraint *constraint)
+int hf_plan_column(const struct hf_schema_table *table, const char *name, size_t size)
 {
-	for (size_t i = 0; i < HF_PLAN_OPS; i++)
-		if (hf_plan_ops[i].op == constraint->op)
-			return &hf_plan_ops[i];
+	for (uint32_t i = 0; i < table->count; i++)
+		if (strlen(table->column[i].name) == size && memcmp(table->column[i].name, name, size) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* ---- choosing ---- */
+
+static const struct op *op_of(const struct sqlite3_index_constraint *constraint)
+{
+	for (size_t i = 0; i < OPS; i++)
+		if (ops[i].op == constraint->op)
+			return &ops[i];
 	return NULL;
 }
 
@@ -46,56 +66,30 @@ static bool is_of_use(const struct hf_schema_table *table, sqlite3_index_info *i
 {
 	const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
 	const struct hf_schema_column *column;
-	const struct hf_plan_op *op = op_of(constraint);
 
-	if (!op || constraint->iColumn < 0 || constraint->iColumn >= (int)table->count)
+	if (!op_of(constraint) || constraint->iColumn < 0 || constraint->iColumn >= (int)table->count)
 		return false;
 	column = &table->column[constraint->iColumn];
-	if (op->op == SQLITE_INDEX_CONSTRAINT_LIKE)
-		return column->flags & HF_COL_LIKE;
 	if (!(column->flags & HF_COL_ASKED))
 		return false;
 	if (!(column->flags & HF_COL_TEXT))
 		return true;
-	return op->op == SQLITE_INDEX_CONSTRAINT_EQ && strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
-}
-
-/* What it is compared with, if it is written in the query (SQLite 3.38). */
-static void note_limit(sqlite3_index_info *info, int i, struct asked *asked)
-{
-	const unsigned char op = info->aConstraint[i].op;
-	sqlite3_value *value = NULL;
-	sqlite3_int64 number;
-
-	if (!HAS_338 || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
-		return;
-	if (sqlite3_value_type(value) == SQLITE_TEXT)
-		asked->text = (const char *)sqlite3_value_text(value);
-	if (sqlite3_value_type(value) != SQLITE_INTEGER)
-		return;
-	number = sqlite3_value_int64(value);
-	if (op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT) {
-		asked->known_first = true;
-		asked->first = number;
-	} else if (op != SQLITE_INDEX_CONSTRAINT_EQ) {
-		asked->known_last = true;
-		asked->last = number;
-	}
+	return constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
 }
 
 static void note(sqlite3_index_info *info, int i, struct asked *asked)
 {
 	const unsigned char op = info->aConstraint[i].op;
-	const bool again = asked->equal;
+	sqlite3_value *value = NULL;
 
-	asked->like |= op == SQLITE_INDEX_CONSTRAINT_LIKE;
+	/* Of two texts the server is asked for one, and which is not known before they are. */
+	asked->text = NULL;
+	if (op == SQLITE_INDEX_CONSTRAINT_EQ && !asked->equal && HAS_338 &&
+	    sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && value && sqlite3_value_type(value) == SQLITE_TEXT)
+		asked->text = (const char *)sqlite3_value_text(value);
 	asked->equal |= op == SQLITE_INDEX_CONSTRAINT_EQ;
 	asked->above |= op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT;
 	asked->below |= op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT;
-	note_limit(info, i, asked);
-	/* Of two texts the server is asked for one, and which is not known before they are. */
-	if (again)
-		asked->text = NULL;
 }
 
 /* Whether rows come in the order that is wanted, perhaps backwards: what is equal in all of them does not count; then by
@@ -127,45 +121,8 @@ static bool is_in_order(const struct hf_schema_table *table, const sqlite3_index
 	return true;
 }
 
-static double share_of(const struct asked *asked, double rows)
-{
-	if (asked->known_first && asked->known_last)
-		return asked->last > asked->first ? (double)asked->last - (double)asked->first + 1 : 1;
-	return asked->above && asked->below ? rows / 100 : rows / 3;
-}
-
-static bool is_asked(const struct asked *asked)
-{
-	return asked->equal || asked->above || asked->below || asked->among;
-}
-
-/* Whether one list knows all that is asked of the columns that it needs together. */
-static bool is_listed_all(const struct hf_schema_table *table, const struct asked *asked)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < table->count; i++) {
-		if (!(table->column[i].flags & HF_COL_LISTED_ALL))
-			continue;
-		if (!asked[i].equal)
-			return false;
-		any = true;
-	}
-	return any;
-}
-
-/* Whether rows are only counted, of which the index knows how many there are. */
-static bool is_in_index(const struct hf_schema_table *table, const struct asked *asked, bool count)
-{
-	bool known = count && table->flags & HF_TAB_EACH;
-
-	for (uint32_t i = 2; i < table->count && known; i++)
-		known = table->column[i].flags & HF_COL_ORDER || !(is_asked(&asked[i]) || asked[i].like);
-	return known;
-}
-
-/* Rows that come, and instructions that are decoded for them. */
-static const char *estimate(const struct hf_schema_table *table, const struct asked *asked, bool count, double *ret_rows,
+/* Rows that come, and what they cost. */
+static const char *estimate(const struct hf_schema_table *table, const struct asked *asked, double *ret_rows,
 			    double *ret_cost)
 {
 	const char *how = table->flags & HF_TAB_SUMMED ? "from the summary"
@@ -173,31 +130,27 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 						       : "every chunk";
 	double rows = table->flags & HF_TAB_SUMMED ? ROWS_SUMMED : table->flags & HF_TAB_HART ? ROWS_OF_HART : ROWS_OF_ARCHIVE;
 	double cost = rows;
-	const bool listed_all = is_listed_all(table, asked);
 
-	for (uint32_t i = 0; i < table->count; i++) {
+	for (uint32_t i = table->flags & HF_TAB_HART ? 2 : 0; i < table->count; i++) {
+		const struct asked *of = &asked[i];
 		const unsigned flags = table->column[i].flags;
-		double left = rows;
 
-		if (!is_asked(&asked[i]) || (i < 2 && table->flags & HF_TAB_HART))
+		if (!(of->equal || of->above || of->below || of->among))
 			continue;
-		if (flags & HF_COL_ORDER)
-			left = asked[i].equal ? 1 : share_of(&asked[i], rows);
-		else
-			left = asked[i].equal ? rows / 1000 : asked[i].among ? rows / 100 : rows / 4;
-		rows = left < rows ? left : rows;
 		if (flags & HF_COL_ORDER) {
-			cost = rows + CHUNK / 100;
-			how = asked[i].equal ? "one chunk" : "the chunks of that range";
-		} else if ((flags & HF_COL_LISTED || (listed_all && flags & HF_COL_LISTED_ALL)) && cost > 10 * rows) {
-			cost = 10 * rows + CHUNK / 100;
+			rows = of->equal ? 1 : of->above && of->below ? rows / 100 : rows / 3;
+			cost = rows + CHUNK;
+			how = of->equal ? "one chunk" : "the chunks of that range";
+			continue;
+		}
+		rows /= of->equal ? 1000 : of->among ? 100 : 4;
+		if (flags & HF_COL_LISTED && cost > 10 * rows) {
+			cost = 10 * rows + CHUNK;
 			how = strcmp(how, "every chunk") == 0 ? BY_LIST : how;
 		}
 	}
 	*ret_rows = rows < 1 ? 1 : rows;
 	*ret_cost = cost + *ret_rows;
-	if (is_in_index(table, asked, count))
-		return "the index";
 	return table->flags & HF_TAB_HART ? how : "the archive";
 }
 
@@ -241,79 +194,17 @@ static bool take_among(const struct hf_schema_table *table, sqlite3_index_info *
 	return true;
 }
 
-/* Whether rows that the server sends are exactly those that meet the condition, and SQLite need not look: what it is
- * compared with is known already, and nothing else is asked to be equal to the column. */
-static bool is_exact(const struct hf_schema_table *table, sqlite3_index_info *info, int i)
+/* How many rows are wanted: so many are asked for at first. */
+static size_t take_limit(sqlite3_index_info *info, int argument, char *plan, size_t room)
 {
-	const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-	sqlite3_value *value = NULL;
-	bool text;
-
-	for (int k = 0; k < info->nConstraint; k++)
-		if (k != i && info->aConstraint[k].iColumn == constraint->iColumn &&
-		    info->aConstraint[k].op == SQLITE_INDEX_CONSTRAINT_EQ)
-			return false;
-	if (!HAS_338 || !info->aConstraintUsage[i].argvIndex || constraint->op == SQLITE_INDEX_CONSTRAINT_LIKE ||
-	    sqlite3_vtab_in(info, i, -1) || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
-		return false;
-	text = table->column[constraint->iColumn].flags & HF_COL_TEXT;
-	if (text && sqlite3_value_type(value) == SQLITE_TEXT)
-		return strlen((const char *)sqlite3_value_text(value)) == (size_t)sqlite3_value_bytes(value);
-	return !text && sqlite3_value_type(value) == SQLITE_INTEGER;
-}
-
-/* Whether no column is needed of rows but those that conditions make known, or that are only compared. */
-static bool is_count(const struct hf_schema_table *table, sqlite3_index_info *info)
-{
-	uint32_t known = 0;
-
-	for (int i = 0; i < info->nConstraint; i++) {
-		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-		const bool number = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && info->aConstraintUsage[i].argvIndex &&
-				    is_of_use(table, info, i) &&
-				    !(table->column[constraint->iColumn].flags & HF_COL_TEXT) &&
-				    !(HAS_338 && sqlite3_vtab_in(info, i, -1));
-
-		if (number || is_exact(table, info, i))
-			known |= 1u << constraint->iColumn;
-		/* Another condition on it is SQLite's, which looks at its value. */
-		else if (constraint->iColumn >= 0 && constraint->iColumn < (int)table->count &&
-			 constraint->op != OP_LIMIT && constraint->op != OP_OFFSET)
-			return false;
-	}
-	return !(info->colUsed & ~(sqlite3_uint64)known);
-}
-
-/* Then SQLite need not look at the columns again, which are not sent. */
-static void omit_exact(const struct hf_schema_table *table, sqlite3_index_info *info)
-{
-	for (int i = 0; i < info->nConstraint; i++)
-		if (info->aConstraintUsage[i].argvIndex && is_exact(table, info, i))
-			info->aConstraintUsage[i].omit = 1;
-}
-
-/* How many rows are wanted; and, if all conditions are met exactly, which of them are not. */
-static size_t take_limits(const struct hf_schema_table *table, sqlite3_index_info *info, int argument, char *plan,
-			  size_t room)
-{
-	bool exact = true;
-	size_t n = 0;
-
 	if (!HAS_338 || (info->nOrderBy && !info->orderByConsumed))
 		return 0;
 	for (int i = 0; i < info->nConstraint; i++)
-		exact &= info->aConstraint[i].op == OP_LIMIT || info->aConstraint[i].op == OP_OFFSET ||
-			 is_exact(table, info, i);
-	for (int i = 0; i < info->nConstraint; i++) {
-		const unsigned char op = info->aConstraint[i].op;
-
-		if (!info->aConstraint[i].usable || (op != OP_LIMIT && (op != OP_OFFSET || !exact)))
-			continue;
-		info->aConstraintUsage[i].argvIndex = ++argument;
-		info->aConstraintUsage[i].omit = op == OP_OFFSET;
-		n += (size_t)snprintf(plan + n, room - n, " %s", op == OP_LIMIT ? LIMIT : OFFSET);
-	}
-	return n;
+		if (info->aConstraint[i].usable && info->aConstraint[i].op == OP_LIMIT) {
+			info->aConstraintUsage[i].argvIndex = argument + 1;
+			return (size_t)snprintf(plan, room, " " LIMIT);
+		}
+	return 0;
 }
 
 /* The conditions that are sent, in words. *ret_arguments: how many. */
@@ -324,14 +215,14 @@ static size_t take_conditions(const struct hf_schema_table *table, sqlite3_index
 
 	for (int i = 0; i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-		const struct hf_plan_op *op = op_of(constraint);
+		const struct op *op = op_of(constraint);
 		struct asked *of;
 
 		if (!constraint->usable || !is_of_use(table, info, i) || n + 128 > room)
 			continue;
 		of = &asked[constraint->iColumn];
 		if (take_among(table, info, i, of)) {
-			op = &hf_plan_ops[0];
+			op = &ops[0];
 			of->among = true;
 		} else {
 			note(info, i, of);
@@ -348,7 +239,7 @@ int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_kno
 	struct asked asked[HF_PROTOCOL_COLUMNS] = {0};
 	char plan[1024];
 	int arguments = 0;
-	bool reverse, whole, later, one_hart, count;
+	bool reverse, whole, later, one_hart;
 	const char *how;
 	double rows;
 	size_t n = take_conditions(table, info, asked, plan, sizeof plan - 128, &arguments);
@@ -360,22 +251,188 @@ int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_kno
 	if (later)
 		return SQLITE_CONSTRAINT;
 	info->orderByConsumed = is_in_order(table, info, asked, &reverse);
-	count = is_count(table, info);
-	how = estimate(table, asked, count, &rows, &info->estimatedCost);
+	how = estimate(table, asked, &rows, &info->estimatedCost);
 	info->estimatedRows = (sqlite3_int64)rows;
 	/* The server says in words what is missing, if there is no better plan. */
 	if (!whole)
 		info->estimatedCost = NOT_WHOLE;
 	n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s", one_hart ? " " ONE_HART : "",
 			      info->orderByConsumed && reverse ? " " REVERSE : "");
-	if (count) {
-		omit_exact(table, info);
-		n += (size_t)snprintf(plan + n, sizeof plan - n, " " COUNT);
-	}
-	n += take_limits(table, info, arguments, plan + n, sizeof plan - n);
+	n += take_limit(info, arguments, plan + n, sizeof plan - n);
 	snprintf(plan + n, sizeof plan - n, "; %s", how);
 	info->idxStr = sqlite3_mprintf("%s", plan + strspn(plan, " "));
 	info->needToFreeIdxStr = 1;
 	info->idxNum = (int)(info->colUsed & INT_MAX);
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* ---- reading ---- */
+
+static void narrow(struct hf_request *request, int column, sqlite3_int64 first, sqlite3_int64 last)
+{
+	if (!(request->ranged >> column & 1)) {
+		request->ranged |= 1u << column;
+		request->range[column].first = INT64_MIN;
+		request->range[column].last = INT64_MAX;
+	}
+	if (first > request->range[column].first)
+		request->range[column].first = first;
+	if (last < request->range[column].last)
+		request->range[column].last = last;
+}
+
+/* A number of 64 bits; also 4.0, which the planner takes for 4. */
+static bool is_whole(sqlite3_value *value)
+{
+	const int type = sqlite3_value_type(value);
+	const double real = type == SQLITE_FLOAT ? sqlite3_value_double(value) : 0;
+
+	return type == SQLITE_INTEGER ||
+	       (type == SQLITE_FLOAT && real >= -0x1p63 && real < 0x1p63 && (double)(sqlite3_int64)real == real);
+}
+
+/* Numbers that SQLite compares in another way than ours (1.5, '7') are left to it. False: NULL, which is never true. */
+static bool add_number(struct hf_request *request, int column, unsigned char op, sqlite3_value *value)
+{
+	const sqlite3_int64 number = sqlite3_value_int64(value);
+
+	if (!is_whole(value))
+		return sqlite3_value_type(value) != SQLITE_NULL;
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		narrow(request, column, number, number);
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_GE:
+		narrow(request, column, number, INT64_MAX);
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_LE:
+		narrow(request, column, INT64_MIN, number);
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_GT:
+		if (number != INT64_MAX)
+			narrow(request, column, number + 1, INT64_MAX);
+		return number != INT64_MAX;
+	default:
+		if (number != INT64_MIN)
+			narrow(request, column, INT64_MIN, number - 1);
+		return number != INT64_MIN;
+	}
+}
+
+static bool add_text(struct hf_request *request, int column, sqlite3_value *value)
+{
+	const char *text;
+	const int type = sqlite3_value_type(value);
+
+	if (type != SQLITE_TEXT)
+		return type != SQLITE_NULL;
+	text = (const char *)sqlite3_value_text(value);
+	/* A text with a 0 in it is nobody's; two that differ are not both met, which SQLite sees. */
+	if (text && !request->equal[column] && strlen(text) == (size_t)sqlite3_value_bytes(value))
+		request->equal[column] = text;
+	return true;
+}
+
+/* The numbers of an IN: too many for a message are a range. What SQLite compares in another way than ours leaves the whole
+ * condition to it, as does having no memory. */
+static bool add_among(struct hf_request *request, int column, sqlite3_value *list)
+{
+	sqlite3_int64 first = INT64_MAX, last = INT64_MIN;
+	uint8_t *numbers = sqlite3_malloc(8 * HF_PROTOCOL_AMONG);
+	bool whole = numbers != NULL;
+	sqlite3_value *value;
+	size_t n = 0, sent = 0;
+	int err = sqlite3_vtab_in_first(list, &value);
+
+	for (; whole && err == SQLITE_OK && value; err = sqlite3_vtab_in_next(list, &value)) {
+		const sqlite3_int64 number = sqlite3_value_int64(value);
+
+		if (sqlite3_value_type(value) == SQLITE_NULL)
+			continue;
+		whole = sqlite3_value_type(value) == SQLITE_INTEGER;
+		first = number < first ? number : first;
+		last = number > last ? number : last;
+		for (unsigned k = 0; n < HF_PROTOCOL_AMONG && k < 8; k++)
+			numbers[8 * n + k] = (uint8_t)((uint64_t)number >> (8 * k));
+		n++;
+	}
+	whole &= err == SQLITE_DONE;
+	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
+		sent += request->among[i].count;
+	if (whole && n && n + sent <= HF_PROTOCOL_AMONG) {
+		request->among[column].numbers = numbers;
+		request->among[column].count = (uint32_t)n;
+		return true;
+	}
+	sqlite3_free(numbers);
+	if (whole && n)
+		narrow(request, column, first, last);
+	return !whole || n;
+}
+
+static bool add(const struct hf_schema_table *table, const char *word, size_t size, sqlite3_value *value,
+		struct hf_request *request)
+{
+	for (size_t i = 0; i < OPS; i++) {
+		const size_t n = strlen(ops[i].text);
+		int column;
+
+		if (size <= n || memcmp(word + size - n, ops[i].text, n) != 0)
+			continue;
+		column = hf_plan_column(table, word, size - n);
+		if (column < 0)
+			return true;
+		if (ops[i].op == OP_AMONG)
+			return add_among(request, column, value);
+		return table->column[column].flags & HF_COL_TEXT ? add_text(request, column, value)
+								 : add_number(request, column, ops[i].op, value);
+	}
+	return true;
+}
+
+static bool is_word(const char *word, size_t size, const char *text)
+{
+	return size == strlen(text) && memcmp(word, text, size) == 0;
+}
+
+/* A number of rows; what is none is SQLite's to complain of. */
+static uint32_t rows_of(sqlite3_value *value)
+{
+	const sqlite3_int64 rows = sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
+
+	return rows <= 0 ? 0 : rows < HF_PROTOCOL_ROWS ? (uint32_t)rows : HF_PROTOCOL_ROWS;
+}
+
+bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
+		  struct hf_request *ret_request)
+{
+	const char *end = plan + strcspn(plan, ";");
+	struct hf_request *request = ret_request;
+	int argument = 0;
+
+	*request = (struct hf_request){.message = HF_MESSAGE_OPEN, .columns = (uint32_t)used};
+	while (plan < end) {
+		const size_t n = strcspn(plan, " ;");
+
+		if (is_word(plan, n, REVERSE))
+			request->flags |= HF_OPEN_REVERSE;
+		else if (is_word(plan, n, ONE_HART))
+			request->flags |= HF_OPEN_ONE_HART;
+		else if (n && argument == count)
+			return false;
+		else if (is_word(plan, n, LIMIT))
+			request->rows = rows_of(values[argument++]);
+		else if (n && !add(table, plan, n, values[argument++], request))
+			return false;
+		plan += n;
+		plan += strspn(plan, " ");
+	}
+	return argument == count;
+}
+
+void hf_plan_free(struct hf_request *request)
+{
+	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
+		sqlite3_free((void *)request->among[i].numbers);
+	*request = (struct hf_request){0};
 }

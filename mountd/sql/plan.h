@@ -17,6 +17,8 @@ struct hf_plan_known {
 	void *ctx;
 };
 
+/* The column of that name, of size bytes, or -1. */
+int hf_plan_column(const struct hf_schema_table *table, const char *name, size_t size);
 /* xBestIndex. */
 int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_known *known, sqlite3_index_info *info);
 /* xFilter: the request of such a plan. False: nothing can meet the conditions. Texts are borrowed from the values. rows is the limit, or 0. */

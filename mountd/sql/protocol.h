@@ -10,7 +10,7 @@
 
 #define HF_PROTOCOL_MAGIC 0x51534648u /* "HFSQ" */
 /* Changes with every message that changes. */
-#define HF_PROTOCOL_VERSION 2u
+#define HF_PROTOCOL_VERSION 3u
 
 /* Each message begins with two numbers of four bytes: how many bytes follow them, and enum hf_message. */
 #define HF_MESSAGE_HEAD 8u
@@ -41,9 +41,8 @@ enum hf_failure {
 #define HF_PROTOCOL_TABLES 64u
 #define HF_PROTOCOL_COLUMNS 31u
 #define HF_PROTOCOL_CURSORS 1024u
-/* Rows in one answer, at most; if they are only counted; and numbers in one condition. */
+/* Rows in one answer, at most; and numbers in one condition. */
 #define HF_PROTOCOL_ROWS 8192u
-#define HF_PROTOCOL_COUNT (1u << 30)
 #define HF_PROTOCOL_AMONG 4096u
 
 /* Flags of a column. */
@@ -55,20 +54,16 @@ enum hf_failure {
 #define HF_COL_ORDER 32u /* rows of a hart come in its order */
 #define HF_COL_NEEDED 64u /* there must be a condition that it is one number or text */
 #define HF_COL_AMONG 128u /* a condition that it is one of several numbers is worth sending */
-#define HF_COL_LIKE 256u  /* one that it is like a pattern is */
-#define HF_COL_LISTED_ALL 512u /* few chunks are named if all columns of this kind are equal to something */
 /* Flags of a table. */
 #define HF_TAB_HART 1u	  /* its first two columns are capture and hart, and a capture is needed */
 #define HF_TAB_ORDERED 2u /* by hart, then by the column with HF_COL_ORDER, both ways */
 #define HF_TAB_SUMMED 4u  /* few rows, out of the summary */
 #define HF_TAB_RARE 8u	  /* a list of the summary knows where its rows are */
-#define HF_TAB_EACH 16u	  /* each instruction is a row: the index knows how many there are */
 
 /* Kinds of conditions. */
 #define HF_COND_RANGE 1u /* a number from first to last, both of them in it */
 #define HF_COND_EQUAL 2u /* this text */
 #define HF_COND_AMONG 3u /* one of these numbers */
-#define HF_COND_LIKE 4u	 /* a text like this pattern */
 
 /* Types of values. */
 enum { HF_CELL_NULL, HF_CELL_NUMBER, HF_CELL_TEXT };
@@ -78,7 +73,6 @@ enum { HF_CELL_NULL, HF_CELL_NUMBER, HF_CELL_TEXT };
 /* Flags of OPEN. */
 #define HF_OPEN_REVERSE 1u
 #define HF_OPEN_ONE_HART 2u /* fails if rows of a second hart would come */
-#define HF_OPEN_COUNT 4u    /* rows are only counted */
-#define HF_OPEN_FLAGS (HF_OPEN_REVERSE | HF_OPEN_ONE_HART | HF_OPEN_COUNT)
+#define HF_OPEN_FLAGS (HF_OPEN_REVERSE | HF_OPEN_ONE_HART)
 
 #endif

@@ -25,11 +25,8 @@ struct table {
 struct cursor {
 	sqlite3_vtab_cursor base;
 	struct hf_request request; /* without texts, once it was sent; numbers are its own */
-	char *text[2 * HF_PROTOCOL_COLUMNS]; /* owned: those of a count */
-	uint64_t before;		     /* of a count: rows before the one at hand */
 	uint64_t generation;
 	uint32_t number;
-	uint32_t used;  /* columns */
 	bool open, end; /* the server has it; the row at hand is behind the last one */
 	uint32_t left;	/* rows in the answer that are still to come */
 	uint8_t *bytes; /* owned: of the answer */
@@ -97,14 +94,6 @@ static int disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-static int find_column(const struct hf_schema_table *table, const char *name)
-{
-	for (uint32_t i = 0; table && i < table->count; i++)
-		if (strcmp(table->column[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 /* As the table of captures has it, which indexes none: so far nobody knows of one that is not. */
 static bool has_one_hart(void *ctx, const char *capture)
 {
@@ -120,7 +109,7 @@ static bool has_one_hart(void *ctx, const char *capture)
 
 	for (uint32_t i = 0; i < schema->count && !table; i++)
 		table = strcmp(schema->table[i].name, "capture") == 0 ? &schema->table[i] : NULL;
-	harts = find_column(table, "harts");
+	harts = table ? hf_plan_column(table, "harts", strlen("harts")) : -1;
 	if (harts < 0 || hf_child_start(&client->child))
 		return false;
 	request.table = (uint32_t)(table - schema->table);
@@ -165,10 +154,6 @@ static void finish(struct cursor *cursor)
 	cursor->open = false;
 	cursor->end = true;
 	cursor->left = 0;
-	for (size_t i = 0; i < 2 * HF_PROTOCOL_COLUMNS; i++) {
-		sqlite3_free(cursor->text[i]);
-		cursor->text[i] = NULL;
-	}
 	hf_plan_free(&cursor->request);
 }
 
@@ -180,19 +165,6 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	free(cursor->bytes);
 	sqlite3_free(cursor);
 	return SQLITE_OK;
-}
-
-static bool is_count(const struct cursor *cursor)
-{
-	return cursor->request.flags & HF_OPEN_COUNT;
-}
-
-static int fail_badly(struct table *table)
-{
-	struct hf_child *child = &table->client->child;
-
-	snprintf(child->words, sizeof child->words, "hartfs serve sent what is no row");
-	return fail(table, HF_CHILD_DIED);
 }
 
 /* The answer is the cursor's, as others may ask before it was read to its end. */
@@ -208,9 +180,6 @@ static int keep_answer(struct cursor *cursor, const struct hf_answer_head *head,
 		cursor->bytes = bigger;
 		cursor->room = size;
 	}
-	/* Rows that are counted have nothing in them, and others come in a number that was agreed on. */
-	if (is_count(cursor) ? size : head->count > HF_PROTOCOL_ROWS)
-		return fail_badly((struct table *)cursor->base.pVtab);
 	cursor->in = (struct hf_in){0};
 	if (size) {
 		memcpy(cursor->bytes, in->p, size);
@@ -237,13 +206,6 @@ static int ask(struct cursor *cursor)
 	return keep_answer(cursor, &head, &in);
 }
 
-static uint32_t rows_next(const struct cursor *cursor)
-{
-	const uint32_t most = is_count(cursor) ? HF_PROTOCOL_COUNT : HF_PROTOCOL_ROWS;
-
-	return cursor->request.rows < most / 2 ? 2 * cursor->request.rows : most;
-}
-
 static int next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
@@ -263,7 +225,8 @@ static int next(sqlite3_vtab_cursor *base)
 		}
 		cursor->request.message = HF_MESSAGE_NEXT;
 		cursor->request.cursor = cursor->number;
-		cursor->request.rows = rows_next(cursor);
+		cursor->request.rows =
+			cursor->request.rows < HF_PROTOCOL_ROWS / 2 ? 2 * cursor->request.rows : HF_PROTOCOL_ROWS;
 		err = ask(cursor);
 		empty = true;
 	}
@@ -271,68 +234,34 @@ static int next(sqlite3_vtab_cursor *base)
 	if (err || cursor->end)
 		return err;
 	cursor->left--;
-	if (is_count(cursor)) {
-		cursor->before++;
-		return SQLITE_OK;
-	}
 	if (hf_answer_row(&cursor->in, cursor->request.columns, &cursor->id, cursor->cell))
 		return SQLITE_OK;
 	finish(cursor);
-	return fail_badly(table);
-}
-
-/* Sends it: rows from the first one on that is not to be skipped. */
-static int begin(struct cursor *cursor)
-{
-	struct table *table = (struct table *)cursor->base.pVtab;
-	struct hf_child *child = &table->client->child;
-	const enum hf_child_result result = hf_child_start(child);
-	int err;
-
-	if (result)
-		return fail(table, result);
-	cursor->request.message = HF_MESSAGE_OPEN;
-	cursor->request.table = (uint32_t)(table->table - child->schema.table);
-	cursor->generation = child->generation;
-	err = ask(cursor);
-	return err ? err : next(&cursor->base);
-}
-
-/* Texts are SQLite's, and a count may have to be asked again with them. */
-static int keep_texts(struct cursor *cursor)
-{
-	for (size_t i = 0; i < HF_PROTOCOL_COLUMNS; i++) {
-		const char **texts[] = {&cursor->request.equal[i], &cursor->request.like[i]};
-
-		for (size_t k = 0; k < 2; k++) {
-			if (!*texts[k])
-				continue;
-			*texts[k] = cursor->text[2 * i + k] = sqlite3_mprintf("%s", *texts[k]);
-			if (!*texts[k])
-				return SQLITE_NOMEM;
-		}
-	}
-	return SQLITE_OK;
+	snprintf(child->words, sizeof child->words, "hartfs serve sent what is no row");
+	return fail(table, HF_CHILD_DIED);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
 {
 	struct cursor *cursor = (struct cursor *)base;
 	struct table *table = (struct table *)base->pVtab;
+	struct hf_child *child = &table->client->child;
 	struct hf_request *request = &cursor->request;
+	enum hf_child_result result;
 	int err;
 
 	finish(cursor);
 	if (!hf_plan_read(table->table, plan ? plan : "", number, argv, argc, request))
 		return SQLITE_OK;
-	cursor->used = (uint32_t)number;
-	cursor->before = 0;
 	if (!request->rows)
 		request->rows = ROWS_AT_FIRST;
-	if (request->rows > HF_PROTOCOL_ROWS)
-		request->rows = HF_PROTOCOL_ROWS;
-	err = is_count(cursor) ? keep_texts(cursor) : SQLITE_OK;
-	return err ? err : begin(cursor);
+	result = hf_child_start(child);
+	if (result)
+		return fail(table, result);
+	request->table = (uint32_t)(table->table - child->schema.table);
+	cursor->generation = child->generation;
+	err = ask(cursor);
+	return err ? err : next(base);
 }
 
 static int at_end(sqlite3_vtab_cursor *base)
@@ -340,38 +269,10 @@ static int at_end(sqlite3_vtab_cursor *base)
 	return ((struct cursor *)base)->end;
 }
 
-/* Rows were counted, but one is looked at after all: they are asked for from this one on. */
-static int ask_again(struct cursor *cursor)
-{
-	struct table *table = (struct table *)cursor->base.pVtab;
-
-	if (cursor->open)
-		hf_child_close_cursor(&table->client->child, cursor->generation, cursor->number);
-	cursor->open = false;
-	cursor->left = 0;
-	cursor->request.skip += cursor->before - 1;
-	cursor->request.flags &= ~HF_OPEN_COUNT;
-	cursor->request.columns = cursor->used;
-	cursor->request.rows = ROWS_AT_FIRST;
-	return begin(cursor);
-}
-
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
-	struct cursor *cursor = (struct cursor *)base;
-	const struct hf_request *request = &cursor->request;
-	const struct hf_cell *cell = &cursor->cell[number];
+	const struct hf_cell *cell = &((struct cursor *)base)->cell[number];
 
-	if (is_count(cursor) && request->ranged >> number & 1 && request->range[number].first == request->range[number].last) {
-		sqlite3_result_int64(context, request->range[number].first);
-		return SQLITE_OK;
-	}
-	if (is_count(cursor)) {
-		int err = ask_again(cursor);
-
-		if (err || cursor->end)
-			return err ? err : fail_badly((struct table *)base->pVtab);
-	}
 	if (cell->type == HF_CELL_NUMBER)
 		sqlite3_result_int64(context, cell->number);
 	else if (cell->type == HF_CELL_TEXT)
@@ -381,11 +282,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_id)
 {
-	struct cursor *cursor = (struct cursor *)base;
-	int err = is_count(cursor) ? ask_again(cursor) : SQLITE_OK;
-
-	*ret_id = cursor->id;
-	return err || !cursor->end ? err : fail_badly((struct table *)base->pVtab);
+	*ret_id = ((struct cursor *)base)->id;
+	return SQLITE_OK;
 }
 
 /* Without xCreate: each is there by its name. */

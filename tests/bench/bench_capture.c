@@ -6,6 +6,7 @@
 #include "codecs/codec.h"
 #include "fs/fs.h"
 #include "index/spool.h"
+#include "index/spool_room.h"
 
 #include <fcntl.h>
 #include <libgen.h>

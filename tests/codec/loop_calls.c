@@ -4,6 +4,7 @@
  * with tiny ones: tree, facts and stacks are those of a simple model, which looks at one event after the other. So are
  * the stacks at instructions (index/stack.h), with a summary and without one, forwards and back.
  */
+#include "index/index.h"
 #include "index/stack.h"
 #include "index/summary/calls.h"
 #include "index/summary_tree.h"

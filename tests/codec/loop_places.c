@@ -4,6 +4,7 @@
  * several sizes, with much memory, with so little that there are many spans, and with so small a bound that it becomes
  * coarse: nothing that the events have is missing, and what else is said is as wrong as the answer says itself.
  */
+#include "index/index.h"
 #include "index/summary.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"

@@ -5,6 +5,7 @@
  * intervals of ranges (index/intervals.h), and of where every n-th instruction of a mode is (index/mode_marks.h), also
  * without it.
  */
+#include "index/index.h"
 #include "index/intervals.h"
 #include "index/mode_marks.h"
 #include "index/summary.h"

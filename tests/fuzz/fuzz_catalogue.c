@@ -7,6 +7,7 @@
  */
 #include "index/catalogue.h"
 #include "index/file.h"
+#include "index/vfs.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"

@@ -5,6 +5,7 @@
  * two bytes where in the pack, one how many bytes, these. None: it is cut there.
  */
 #include "codecs/base/bytes.h"
+#include "index/pack.h"
 #include "index/pack_format.h"
 #include "tests/lib/check.h"
 #include "tests/lib/fuzz.h"

@@ -25,14 +25,14 @@ enum { CAPTURE, HART, ORDINAL, PC, NAME, WORDS, OFFSET, VALUE, COLUMNS };
 enum { ROWS = 60, CURSORS = 64, QUERY_MAX = 4096 };
 
 static struct hf_schema_table table = {"t",
-				       HF_TAB_HART | HF_TAB_ORDERED | HF_TAB_EACH,
+				       HF_TAB_HART | HF_TAB_ORDERED,
 				       COLUMNS,
 				       {[CAPTURE] = {"capture", HF_COL_TEXT | HF_COL_ASKED | HF_COL_NEEDED},
 					[HART] = {"hart", HF_COL_ASKED},
 					[ORDINAL] = {"ordinal", HF_COL_ASKED | HF_COL_ORDER},
 					[PC] = {"pc", HF_COL_ASKED | HF_COL_LISTED | HF_COL_AMONG},
-					[NAME] = {"name", HF_COL_TEXT | HF_COL_ASKED | HF_COL_LISTED | HF_COL_LIKE},
-					[WORDS] = {"words", HF_COL_TEXT | HF_COL_LIKE},
+					[NAME] = {"name", HF_COL_TEXT | HF_COL_ASKED | HF_COL_LISTED},
+					[WORDS] = {"words", HF_COL_TEXT},
 					[OFFSET] = {"offs", HF_COL_ASKED | HF_COL_AMONG},
 					[VALUE] = {"value", HF_COL_ANY}}};
 static const struct hf_schema_table captures = {
@@ -84,9 +84,6 @@ HF_NO_COVERAGE static bool meets(const struct row *row, const struct hf_request 
 			return false;
 		if (request->equal[i] && (cell->type != HF_CELL_TEXT || strcmp(cell->text, request->equal[i]) != 0))
 			return false;
-		if (request->like[i] &&
-		    (cell->type != HF_CELL_TEXT || sqlite3_strlike(request->like[i], cell->text, 0) != 0))
-			return false;
 	}
 	return true;
 }
@@ -133,7 +130,6 @@ HF_NO_COVERAGE static enum hf_child_result open_cursor(struct hf_child *child, c
 			cursors[n].row[cursors[n].count++] = at;
 		MUST(!(request->flags & HF_OPEN_ONE_HART) || *capture == 'a' || !cursors[n].count);
 	}
-	cursors[n].given = request->skip < cursors[n].count ? (unsigned)request->skip : cursors[n].count;
 	return HF_CHILD_OK;
 }
 
@@ -169,8 +165,7 @@ enum hf_child_result hf_child_ask(struct hf_child *child, const struct hf_reques
 	MUST(number < CURSORS && cursors[number].open);
 	hf_out_begin(&out, HF_MESSAGE_ROWS);
 	for (; n < sent.rows && cursors[number].given < cursors[number].count; n++, cursors[number].given++)
-		if (!(cursors[number].request.flags & HF_OPEN_COUNT))
-			put_row(cursors[number].row[cursors[number].given], cursors[number].request.columns);
+		put_row(cursors[number].row[cursors[number].given], cursors[number].request.columns);
 	MUST(!out.failed);
 	cursors[number].open = cursors[number].given < cursors[number].count;
 	*ret_head = (struct hf_answer_head){number, cursors[number].open ? 0 : HF_ROWS_END, n};

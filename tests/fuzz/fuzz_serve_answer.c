@@ -42,7 +42,7 @@ static void read_rows(const uint8_t *bytes, size_t n)
 
 	if (!hf_answer_head(&in, &head))
 		return;
-	MUST(head.count <= HF_PROTOCOL_COUNT);
+	MUST(head.count <= HF_PROTOCOL_ROWS);
 	for (uint32_t i = 0; i < head.count && hf_answer_row(&in, columns, &id, cell); i++)
 		for (unsigned k = 0; k < HF_PROTOCOL_COLUMNS; k++) {
 			MUST(cell[k].type == HF_CELL_NULL || columns >> k & 1);

@@ -6,6 +6,7 @@
  * file, in what follows the frames if the highest bit is set, one how many bytes, these. None: the file is cut there.
  */
 #include "codecs/base/bytes.h"
+#include "index/spool.h"
 #include "index/spool_format.h"
 #include "tests/lib/check.h"
 #include "tests/lib/fuzz.h"

@@ -2,6 +2,7 @@
 #include "tests/lib/dbfuzz.h"
 
 #include "index/file.h"
+#include "index/vfs.h"
 #include "tests/lib/check.h"
 
 #include <fcntl.h>

@@ -306,16 +306,16 @@ def check_pushed(db):
     all_of_it = [r[0] for r in db.execute("SELECT ordinal FROM %s WHERE +pc = %d" % (one, pc))]
     last, = db.execute("SELECT max(ordinal) FROM " + one).fetchone()
     asked = [
-        ("SELECT count(*) FROM %s WHERE pc = %d" % (one, pc), [(len(all_of_it),)], "count"),
-        ("SELECT count(*) FROM %s" % one, [(last + 1,)], "count; the index"),
+        ("SELECT count(*) FROM %s WHERE pc = %d" % (one, pc), [(len(all_of_it),)], "pc=? capture=? hart=?; chunks that a list names"),
+        ("SELECT count(*) FROM %s" % one, [(last + 1,)], "capture=? hart=?; every chunk"),
         ("SELECT count(*) FROM %s WHERE ordinal > 7 AND mode = 'none'" % one, [(0,)], "the chunks of that range"),
         ("SELECT count(*) FROM stack(%s, 0, 7) WHERE level < 0" % CAPTURE, [(0,)], "one chunk"),
         ("SELECT min(ordinal), max(rowid) - min(rowid) FROM %s WHERE ordinal BETWEEN 40000 AND 40007" % one,
-         [(40000, 7 << 12)], "count"),
+         [(40000, 7 << 12)], "the chunks of that range"),
         ("SELECT pc, sum(ordinal) FROM %s WHERE pc = %d" % (one, pc), [(pc, sum(all_of_it))], "pc=?"),
-        ("SELECT ordinal FROM %s LIMIT 2 OFFSET 123456" % one, [(123456,), (123457,)], "limit:? offset:?"),
+        ("SELECT ordinal FROM %s LIMIT 2 OFFSET 123456" % one, [(123456,), (123457,)], "limit:?"),
         ("SELECT ordinal FROM %s WHERE pc = %d ORDER BY ordinal DESC LIMIT 1 OFFSET 3" % (one, pc), [(all_of_it[-4],)],
-         "desc limit:? offset:?"),
+         "desc limit:?"),
         ("SELECT ordinal FROM %s WHERE pc IN (%d, 1.5) ORDER BY ordinal LIMIT 1" % (one, pc), [(all_of_it[0],)], "pc=?,?"),
         ("SELECT count(*) FROM %s WHERE pc IN (NULL, %d)" % (one, pc), [(len(all_of_it),)], "pc=?,?"),
         ("SELECT count(*) FROM %s WHERE pc = %d AND text NOT LIKE '%%'" % (one, pc), [(0,)], "pc=?"),
@@ -326,7 +326,7 @@ def check_pushed(db):
         ("SELECT count(*) FROM %s WHERE hart = 1" % one, [(0,)], "hart=?"),
         ("SELECT count(*) FROM %s WHERE ordinal < 5000 AND mnemonic LIKE 'ADD%%'" % one,
          db.execute("SELECT count(*) FROM %s WHERE ordinal < 5000 AND substr(mnemonic, 1, 3) = 'add'" % one).fetchall(),
-         "mnemonic~?"),
+         "the chunks of that range"),
         ("SELECT count(*) FROM access(%s, 0) WHERE ordinal < 30000 AND address < 2147500000" % CAPTURE,
          db.execute("SELECT count(*) FROM access(%s, 0) WHERE ordinal < 30000 AND +address < 2147500000" %
                     CAPTURE).fetchall(), "address<?"),

@@ -6,6 +6,7 @@
 #include "codecs/base/errors.h"
 #include "index/catalogue.h"
 #include "index/file.h"
+#include "index/vfs.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

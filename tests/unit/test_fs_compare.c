@@ -4,6 +4,7 @@
  * verifying finds it, whatever it stands for. Afterwards every row is as it was.
  */
 #include "index/db.h"
+#include "index/vfs.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 

@@ -7,6 +7,7 @@
  */
 #include "fs/whole.h"
 #include "index/db.h"
+#include "index/vfs.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 

@@ -5,6 +5,7 @@
  * bytes it then has; pages. Samples are the loop codec.places's business.
  */
 #include "index/file_name.h"
+#include "index/index.h"
 #include "index/summary.h"
 #include "index/summary/collector.h"
 #include "index/summary/rare.h"

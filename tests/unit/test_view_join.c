@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of view tables: chunks with few bytes are joined, and come out the same wherever a build was interrupted. */
+#include "index/index.h"
 #include "index/memdir.h"
 #include "index/view_join.h"
 

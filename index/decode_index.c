@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The published decode index: opening it, and looking things up in it. */
+#include "index/codecs.h"
+#include "index/decode_index.h"
 #include "index/doubts.h"
 #include "index/image.h"
+#include "index/index_tables.h"
 #include "index/published.h"
 
 #include <stdlib.h>

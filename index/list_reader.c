@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the lists of a summary out of the pieces in which they lie. */
+#include "index/list_reader.h"
+
+#include "codecs/base/array.h"
 #include "index/summary_internal.h"
 
 #include <stdlib.h>
@@ -50,26 +53,12 @@ static int fetch_piece(struct hf_summary *s, struct hf_list_reader *reader, cons
 	return err;
 }
 
-static int make_room(struct hf_list_reader *reader, uint64_t size)
-{
-	uint8_t *bigger;
-
-	if (size > LIST_MAX)
-		return HF_ERR_STATE;
-	if (reader->room >= size)
-		return 0;
-	bigger = realloc(reader->joined, (size_t)size);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	reader->joined = bigger;
-	reader->room = (size_t)size;
-	return 0;
-}
-
 static int join_pieces(struct hf_summary *s, struct hf_list_reader *reader, const struct hf_summary_lists *where)
 {
 	const struct hf_summary_piece *piece = &reader->piece;
-	int err = make_room(reader, where->list_size);
+	int err = where->list_size <= LIST_MAX
+			  ? hf_array_reserve(&reader->joined, (size_t)where->list_size, &reader->room, 1)
+			  : HF_ERR_STATE;
 
 	for (uint64_t done = 0; !err && done < where->list_size;) {
 		const uint64_t at = where->list + done, within = at % HF_SUMMARY_PIECE;

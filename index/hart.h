@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the index has of a hart, and of a problem. */
+#ifndef HF_INDEX_HART_H
+#define HF_INDEX_HART_H
+
+#include "codecs/base/err.h"
+
+struct hf_index_hart {
+	uint64_t slot;	   /* the file's number for it */
+	uint32_t id;	   /* source id: the directory is "hart<id>" */
+	uint64_t insns;	   /* retired */
+	uint64_t attempts; /* not retired */
+	uint64_t events;
+	uint64_t chunks; /* at least 1 */
+};
+
+/* A problem found while indexing, a line of errors.txt. */
+struct hf_index_problem {
+	struct hf_diag diag;
+	uint64_t chunk; /* the file's number for where it was met; HF_NOWHERE: it is of the file as such */
+	uint32_t hart;
+	bool fatal; /* the capture could not be opened at all */
+	bool has_ordinal;
+	uint64_t ordinal; /* retired instructions before it; HF_NOWHERE without has_ordinal */
+	uint64_t bytes;	  /* passed over */
+	uint64_t back;	  /* hf_event.back: of the instructions before it so many may be wrong, too */
+};
+
+/* So many of them are kept. */
+#define HF_INDEX_PROBLEM_MAX 4096
+
+#endif
