@@ -6,8 +6,8 @@
 #include "fs/capture/facts.h"
 #include "fs/capture/makers.h"
 #include "fs/capture/opened.h"
-#include "index/cut.h"
-#include "index/hash.h"
+#include "index/read/cut.h"
+#include "index/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,13 +51,9 @@ void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t vi
 
 static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t view)
 {
-	/* There was no memory for it when the thread began: other bytes would come out without. */
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return HF_ERR_NOMEM;
-	}
 	hf_view_env(worker, open, view);
-	return 0;
+	/* There was no memory for it when the thread began: other bytes would come out without. */
+	return hf_disasm_need(&worker->env.disasm);
 }
 
 /* A chunk, what is promised of it, and what comes out. */

@@ -3,7 +3,7 @@
 #include "codecs/image/symbols.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
-#include "index/cursor.h"
+#include "index/read/cursor.h"
 
 #include <stdlib.h>
 

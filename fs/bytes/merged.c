@@ -6,7 +6,7 @@
 #include "fs/capture/capture.h"
 #include "fs/capture/facts.h"
 #include "fs/capture/opened.h"
-#include "index/merge.h"
+#include "index/read/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

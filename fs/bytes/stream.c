@@ -5,7 +5,7 @@
 #include "fs/capture/block_source.h"
 #include "fs/capture/facts.h"
 #include "fs/capture/opened.h"
-#include "index/cursor.h"
+#include "index/read/cursor.h"
 
 static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
 		struct hf_worker *worker, uint8_t *to)

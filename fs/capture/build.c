@@ -17,7 +17,7 @@
 #include "fs/capture/recognise.h"
 #include "fs/capture/shared.h"
 #include "fs/capture/state.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -7,11 +7,12 @@
 #ifndef HF_FS_CAPTURE_H
 #define HF_FS_CAPTURE_H
 
+#include "codecs/base/chains.h"
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "index/index.h"
 
 #include <stdatomic.h>
@@ -37,8 +38,7 @@ struct hf_capture {
 	const struct hf_shared *shared;
 	struct hf_common *common;
 	const char *path;
-	uint64_t hash;		 /* of the path */
-	struct hf_capture *next; /* in its bucket */
+	struct hf_chain in_table; /* by the hash of its path */
 
 	pthread_mutex_t lock;	    /* from here to nodes */
 	pthread_cond_t changed;	    /* of the state */

@@ -9,8 +9,9 @@
 #include "fs/capture/known.h"
 #include "fs/capture/recognise.h"
 #include "fs/capture/state.h"
-#include "index/spool.h"
-#include "index/spool_room.h"
+#include "index/store/spool.h"
+#include "index/store/spool_room.h"
+#include "fs/capture/spooler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +93,8 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 	hf_executables_init(&all->executables);
 	all->executables.cache = all->shared.common->cache;
 	hf_jobs_init(&all->jobs, all->shared.common, &all->table);
-	err = hf_table_init(&all->table, &all->shared);
-	if (hf_plain_init(&all->plains) && !err)
-		err = HF_ERR_NOMEM;
+	hf_table_init(&all->table, &all->shared);
+	err = hf_plain_init(&all->plains);
 	if (!err)
 		err = debug_err;
 	all->shared.descriptors->shed = shed;

@@ -4,6 +4,7 @@
 #ifndef HF_FS_CAPTURES_H
 #define HF_FS_CAPTURES_H
 
+#include "codecs/base/chains.h"
 #include "fs/archive/descriptors.h"
 #include "fs/archive/held.h"
 #include "fs/archive/params.h"

@@ -16,7 +16,7 @@
 #include "fs/capture/places.h"
 #include "fs/capture/shared.h"
 #include "fs/capture/state.h"
-#include "index/libc.h"
+#include "index/base/libc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

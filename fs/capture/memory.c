@@ -11,7 +11,7 @@
 #include "fs/capture/facts.h"
 #include "fs/capture/index_dir.h"
 #include "fs/capture/shared.h"
-#include "index/libc.h"
+#include "index/base/libc.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -8,8 +8,9 @@
 
 #include "fs/base/lock.h"
 #include "fs/base/options.h"
-#include "index/catalogue.h"
-#include "index/exec.h"
+#include "index/catalogue/catalogue.h"
+#include "index/exec/exec.h"
+#include "fs/base/lock.h"
 
 #include <stdatomic.h>
 

@@ -9,7 +9,7 @@
 #include "fs/capture/facts.h"
 #include "fs/capture/shared.h"
 #include "fs/capture/trace.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 /* Whether the stream has one hart only and is, as it is, its codec's view of it. */
 bool hf_open_is_original(const struct hf_open *open, size_t view)

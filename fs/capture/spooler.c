@@ -6,7 +6,7 @@
 #include "fs/capture/capture.h"
 #include "fs/capture/opened.h"
 #include "fs/capture/shared.h"
-#include "index/fault.h"
+#include "index/base/fault.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spools: copies of streams in the index directory that can be entered everywhere (index/spool.h). */
+/* Spools: copies of streams in the index directory that can be entered everywhere (index/store/spool.h). */
 #ifndef HF_FS_SPOOLER_H
 #define HF_FS_SPOOLER_H
 

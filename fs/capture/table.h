@@ -10,8 +10,7 @@ struct hf_capture_table {
 	const struct hf_shared *shared;	      /* of its captures */
 	struct hf_job index_job, notice_job;  /* likewise: set before there are any */
 	pthread_mutex_t lock;
-	struct hf_capture **bucket;
-	size_t mask, count;
+	struct hf_chains chains;
 };
 
 /* What was found out of a file or directory. */
@@ -22,7 +21,7 @@ struct hf_found {
 	struct hf_stamp stamp;
 };
 
-int hf_table_init(struct hf_capture_table *table, const struct hf_shared *shared);
+void hf_table_init(struct hf_capture_table *table, const struct hf_shared *shared);
 void hf_table_fini(struct hf_capture_table *table);
 /* NULL if there is none. */
 struct hf_capture *hf_table_find(struct hf_capture_table *table, const char *path);

@@ -5,7 +5,8 @@
 #include "fs/capture/facts.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
+#include "fs/bytes/answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +19,16 @@ struct making {
 	uint32_t hart;
 	uint64_t ordinal;
 	enum hf_moment_form form;
-	bool no_summary;
 	uint64_t most; /* without a summary: ordinals up to that */
 	bool (*go_on)(void *ctx, uint64_t chunk);
 	void *ctx;
+	struct hf_disasm *disasm;
+	struct hf_sink *sink;
 };
 
-static int make_with(const struct making *m, struct hf_summary *summary, struct hf_disasm *disasm, struct hf_sink *sink)
+static int make_with(void *ctx, struct hf_summary *summary)
 {
+	const struct making *m = ctx;
 	struct hf_moment *moment;
 	int err;
 
@@ -33,24 +36,9 @@ static int make_with(const struct making *m, struct hf_summary *summary, struct 
 		return HF_ERR_NOT_FOUND;
 	err = hf_moment_new(m->open, summary, m->hart, m->ordinal, summary ? NULL : m->go_on, m->ctx, &moment);
 	if (!err)
-		err = hf_moment_put(moment, m->open, disasm, m->form, sink);
+		err = hf_moment_put(moment, m->open, m->disasm, m->form, m->sink);
 	hf_moment_free(moment);
 	return err;
-}
-
-/* A summary that is damaged is made again when the capture is indexed with one. */
-static int make(const struct making *m, struct hf_disasm *disasm, struct hf_sink *sink)
-{
-	struct hf_summary *summary;
-	int err = HF_ERR_STATE;
-
-	if (!m->no_summary && !hf_open_summary(m->open, &summary)) {
-		err = make_with(m, summary, disasm, sink);
-		if (err == HF_ERR_STATE)
-			hf_summary_remove(summary);
-		hf_summary_close(summary);
-	}
-	return err == HF_ERR_STATE ? make_with(m, NULL, disasm, sink) : err;
 }
 
 /* ---- those of a mount ---- */
@@ -124,71 +112,48 @@ static void keep(struct hf_moments *moments, struct text *text)
 		drop(moments, HF_OWNER(moments->used.prev, struct text, used));
 }
 
-struct make_job {
-	struct hf_job job;
-	struct hf_capture *capture;
-	uint64_t version;
-	struct making making;
-	struct hf_sink sink;
-	int err;
-};
-
 static bool is_wanted(void *ctx, uint64_t chunk)
 {
 	(void)chunk;
 	return !hf_stopping(ctx);
 }
 
-/* By a thread of the executor, which has what disassembles. */
-static int run_make(struct hf_job *job, struct hf_worker *worker)
+static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 {
-	struct make_job *m = (struct make_job *)job;
-	const struct hf_bytes any = {.capture = m->capture, .version = m->version};
+	struct making *m = ctx;
 
-	m->err = HF_ERR_NOMEM;
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return m->err;
-	}
-	m->err = hf_capture_reopen(m->capture, m->version, -1, HF_REPAIR_MS, &m->making.open);
-	if (m->err)
-		return m->err;
-	m->err = hf_bytes_check_made(&any, make(&m->making, worker->env.disasm, &m->sink));
-	hf_open_blame(m->making.open, m->err);
-	hf_open_put(m->making.open);
-	return m->err;
+	m->open = open;
+	m->disasm = worker->env.disasm;
+	return hf_answer_summed(open, make_with, m);
 }
 
 static int make_text(const struct hf_moments *moments, const struct text *key, struct hf_capture *capture,
 		     struct text **ret_text)
 {
-	struct make_job m = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
-			     .capture = capture,
-			     .version = key->version,
-			     .making = {.hart = key->hart,
-					.ordinal = key->ordinal,
-					.most = HF_MOMENTS_DECODED,
-					.go_on = is_wanted,
-					.ctx = moments->common},
-			     .err = HF_ERR_CANCELLED};
-	int err = hf_sink_init_memory(&m.sink, 0);
+	struct hf_sink sink;
+	struct making m = {.hart = key->hart,
+			   .ordinal = key->ordinal,
+			   .most = HF_MOMENTS_DECODED,
+			   .go_on = is_wanted,
+			   .ctx = moments->common,
+			   .sink = &sink};
+	int err = hf_sink_init_memory(&sink, 0);
 	size_t size;
 
 	*ret_text = NULL;
 	if (err)
 		return err;
-	hf_job_submit(moments->common->exec, &m.job);
-	hf_job_join(&m.job);
-	size = (size_t)hf_sink_total(&m.sink);
-	if (!m.err)
+	err = hf_answer_run(capture, key->version, make, &m);
+	size = (size_t)hf_sink_total(&sink);
+	if (!err)
 		*ret_text = malloc(sizeof **ret_text + size);
 	if (*ret_text) {
 		**ret_text = *key;
 		(*ret_text)->size = size;
-		memcpy((*ret_text)->bytes, m.sink.start, size);
+		memcpy((*ret_text)->bytes, sink.start, size);
 	}
-	hf_sink_fini_memory(&m.sink);
-	return m.err || *ret_text ? m.err : HF_ERR_NOMEM;
+	hf_sink_fini_memory(&sink);
+	return err || *ret_text ? err : HF_ERR_NOMEM;
 }
 
 int hf_moments_text(struct hf_moments *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
@@ -221,6 +186,9 @@ int hf_moments_text(struct hf_moments *moments, struct hf_capture *capture, cons
 struct telling {
 	const struct hf_moment_ask *ask;
 	double chunks; /* up to the one that is asked for */
+	struct hf_sink *sink;
+	char *why;
+	size_t size;
 };
 
 static bool tell(void *ctx, uint64_t chunk)
@@ -232,54 +200,43 @@ static bool tell(void *ctx, uint64_t chunk)
 	return true;
 }
 
-static int run_opened(struct hf_open *open, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why,
-		      size_t size)
+static int run_opened(void *ctx, struct hf_open *open)
 {
+	struct telling *t = ctx;
+	const struct hf_moment_ask *ask = t->ask;
 	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, ask->hart);
-	struct telling t = {.ask = ask, .chunks = hart ? (double)hart->info.chunks : 1};
-	const struct making making = {.open = open,
-				      .hart = ask->hart,
-				      .ordinal = ask->ordinal,
-				      .form = ask->form,
-				      .no_summary = ask->no_summary,
-				      .most = UINT64_MAX,
-				      .go_on = tell,
-				      .ctx = &t};
-	struct hf_disasm *disasm = NULL;
+	struct making making = {.open = open,
+				.hart = ask->hart,
+				.ordinal = ask->ordinal,
+				.form = ask->form,
+				.most = UINT64_MAX,
+				.go_on = tell,
+				.ctx = t,
+				.sink = t->sink};
 	int err;
 
 	if (!open->stream)
 		return HF_ERR_UNSUPPORTED;
 	if (!hart)
-		snprintf(why, size, "there is no hart %u", ask->hart);
+		snprintf(t->why, t->size, "there is no hart %u", ask->hart);
 	else if (ask->ordinal >= hart->info.insns)
-		snprintf(why, size, "hart %u has %llu instructions, from 0 on", ask->hart,
+		snprintf(t->why, t->size, "hart %u has %llu instructions, from 0 on", ask->hart,
 			 (unsigned long long)hart->info.insns);
-	if (*why)
+	if (*t->why)
 		return HF_ERR_NOT_FOUND;
-	err = hf_disasm_new(&disasm);
+	t->chunks = (double)hart->info.chunks;
+	err = hf_disasm_new(&making.disasm);
 	if (!err)
-		err = make(&making, disasm, sink);
-	hf_disasm_free(disasm);
+		err = ask->no_summary ? make_with(&making, NULL) : hf_answer_summed(open, make_with, &making);
+	hf_disasm_free(making.disasm);
 	return err;
 }
 
 int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why,
 		  size_t size)
 {
-	struct hf_capture *capture;
-	struct hf_open *open;
-	int err = hf_capture_at(all, ask->path, &capture);
+	struct telling t = {.ask = ask, .sink = sink, .why = why, .size = size};
 
 	*why = 0;
-	if (!err)
-		err = hf_open_get(capture, capture->version, &open);
-	if (err)
-		return err;
-	err = run_opened(open, ask, sink, why, size);
-	/* What there are words for is no fault of the index. */
-	if (!*why)
-		hf_open_blame(open, err);
-	hf_open_put(open);
-	return err;
+	return hf_answer_here(all, ask->path, run_opened, &t, why);
 }

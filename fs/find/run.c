@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A question to a capture: hart by hart, with the summary if there is a good one. */
+#include "fs/bytes/answer.h"
+#include "fs/bytes/kinds.h"
 #include "fs/find/run.h"
 #include "fs/base/views.h"
 #include "fs/bytes/kinds.h"
@@ -19,7 +21,7 @@ struct finding {
 	struct hf_summary *summary; /* NULL: there is none, or it is not trusted */
 	struct hf_disasm *disasm;
 	struct hf_find_state state;
-	uint64_t unknown;
+	uint64_t unknown, count; /* answers that cannot be told; and those that were */
 	char *why;
 	size_t size;
 };
@@ -248,20 +250,21 @@ static int refuse(const struct finding *f)
 	return what ? HF_ERR_UNSUPPORTED : 0;
 }
 
-static int find_opened(struct finding *f, uint64_t *ret_count)
+static int find_opened(void *ctx, struct hf_open *open)
 {
-	uint64_t unknown;
-	int err = f->open->stream ? refuse(f) : HF_ERR_UNSUPPORTED;
+	struct finding *f = ctx;
+	int err;
 
+	f->open = open;
+	err = open->stream ? refuse(f) : HF_ERR_UNSUPPORTED;
 	if (!err)
 		err = hf_disasm_new(&f->disasm);
 	if (!err && !f->find->no_summary && hf_open_summary(f->open, &f->summary))
 		f->summary = NULL;
 	if (!err)
 		err = ask_harts(f);
-	*ret_count = f->state.count;
-	unknown = f->unknown;
-	if (!err && !f->state.seen && !unknown && f->find->limit)
+	f->count = f->state.count;
+	if (!err && !f->state.seen && !f->unknown && f->find->limit)
 		err = doubt(f);
 	if (f->summary)
 		hf_summary_close(f->summary);
@@ -272,19 +275,10 @@ static int find_opened(struct finding *f, uint64_t *ret_count)
 int hf_find_run(struct hf_captures *all, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)
 {
 	struct finding f = {.find = find, .why = why, .size = size};
-	struct hf_capture *capture;
-	int err = hf_capture_at(all, find->path, &capture);
+	int err;
 
-	*ret_count = 0;
 	*why = 0;
-	if (!err)
-		err = hf_open_get(capture, capture->version, &f.open);
-	if (err)
-		return err;
-	err = find_opened(&f, ret_count);
-	/* What there are words for is no fault of the index. */
-	if (!*why)
-		hf_open_blame(f.open, err);
-	hf_open_put(f.open);
+	err = hf_answer_here(all, find->path, find_opened, &f, why);
+	*ret_count = f.count;
 	return err;
 }

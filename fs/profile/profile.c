@@ -6,6 +6,7 @@
 #include "fs/capture/capture.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
+#include "fs/bytes/answer.h"
 #include "fs/profile/texts.h"
 
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static size_t counted_bytes(const struct hf_profile *profile)
 {
 	if (!profile->tree)
 		return 0;
-	return profile->counts.room * sizeof *profile->counts.row +
+	return profile->counts.n * sizeof *profile->counts.row +
 	       profile->tree->count * (sizeof *profile->tree->nodes + sizeof *profile->tree->below);
 }
 
@@ -136,10 +137,34 @@ static int write_file(struct hf_profile *profile, struct text *text, struct hf_p
 	return err;
 }
 
-/* A summary that is damaged is made again when the capture is indexed with one; until then the hart is decoded. */
-static int write_from(struct hf_profile *profile, struct text *text, struct hf_open *open, struct hf_worker *worker)
+/* What is made on a thread of the executor. */
+struct making {
+	struct hf_profile *profile;
+	struct text *text;
+	struct hf_profile_source source;
+	struct hf_worker *worker;
+};
+
+/* What a summary that is damaged said is forgotten, and the hart decoded. */
+static int write_summed(void *ctx, struct hf_summary *summary)
 {
-	struct hf_profile_source source = {
+	struct making *m = ctx;
+	int err;
+
+	m->source.summary = summary;
+	err = write_file(m->profile, m->text, &m->source, m->worker);
+	if (summary && err == HF_ERR_STATE)
+		forget_counted(m->profile);
+	return err;
+}
+
+static int write_from(void *ctx, struct hf_open *open, struct hf_worker *worker)
+{
+	struct making *m = ctx;
+	const struct hf_profile *profile = m->profile;
+
+	m->worker = worker;
+	m->source = (struct hf_profile_source){
 		.open = open,
 		.hart = profile->hart,
 		.first = profile->first,
@@ -149,63 +174,7 @@ static int write_from(struct hf_profile *profile, struct text *text, struct hf_o
 		.stop = is_stopping,
 		.ctx = profile->capture->common,
 	};
-	int err;
-
-	if (!open->stream)
-		return HF_ERR_NOT_FOUND;
-	if (hf_open_summary(open, &source.summary))
-		source.summary = NULL;
-	err = write_file(profile, text, &source, worker);
-	if (source.summary && err == HF_ERR_STATE) {
-		hf_summary_remove(source.summary);
-		hf_summary_close(source.summary);
-		source.summary = NULL;
-		forget_counted(profile);
-		err = write_file(profile, text, &source, worker);
-	}
-	hf_summary_close(source.summary);
-	return err;
-}
-
-struct make_job {
-	struct hf_job job;
-	struct hf_profile *profile;
-	struct text *text;
-	int err;
-};
-
-/* By a thread of the executor, which has what disassembles. */
-static int run_make(struct hf_job *job, struct hf_worker *worker)
-{
-	struct make_job *make = (struct make_job *)job;
-	struct hf_profile *profile = make->profile;
-	const struct hf_bytes any = {.capture = profile->capture, .version = profile->version};
-	struct hf_open *open;
-
-	make->err = HF_ERR_NOMEM;
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return make->err;
-	}
-	make->err = hf_capture_reopen(profile->capture, profile->version, -1, HF_REPAIR_MS, &open);
-	if (make->err)
-		return make->err;
-	make->err = hf_bytes_check_made(&any, write_from(profile, make->text, open, worker));
-	hf_open_blame(open, make->err);
-	hf_open_put(open);
-	return make->err;
-}
-
-static int make(struct hf_profile *profile, struct text *text)
-{
-	struct make_job job = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
-			       .profile = profile,
-			       .text = text,
-			       .err = HF_ERR_CANCELLED};
-
-	hf_job_submit(profile->capture->common->exec, &job.job);
-	hf_job_join(&job.job);
-	return job.err;
+	return open->stream ? hf_answer_summed(open, write_summed, m) : HF_ERR_NOT_FOUND;
 }
 
 /* ---- keeping ---- */
@@ -360,7 +329,8 @@ static int make_once(struct hf_profile *profile, const struct hf_profile_which *
 	text = *ret_text;
 	profile->making = true;
 	pthread_mutex_unlock(&profiles->lock);
-	err = make(profile, text);
+	err = hf_answer_run(profile->capture, profile->version, write_from,
+			    &(struct making){.profile = profile, .text = text});
 	pthread_mutex_lock(&profiles->lock);
 	if (err) {
 		free_text(text);

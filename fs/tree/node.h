@@ -7,6 +7,7 @@
 #ifndef HF_FS_NODE_H
 #define HF_FS_NODE_H
 
+#include "codecs/base/chains.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
 #include "fs/tree/opened.h"
@@ -28,7 +29,8 @@ struct hf_node_key {
 	struct hf_capture *capture; /* of the views; NULL otherwise */
 	uint32_t hart;              /* of what is in one: source id */
 	uint32_t view;              /* of views and their directories: number of the view */
-	uint64_t first, last;       /* of a slice and what is in it: ordinals; the path tells them too */
+	bool cut;                   /* a slice, or in one: only the instructions from first to last */
+	uint64_t first, last;       /* ordinals; the path tells them too */
 	/* Of a file: tells apart what stood under one path at different times, so that the kernel never has two
 	 * contents in one inode. The same as long as the file is, also at the next mount. */
 	uint64_t content;
@@ -50,17 +52,16 @@ struct hf_node {
 	bool mixed;                 /* what the kernel has cached may be an old list */
 	size_t shown_size;          /* of a text that changes by itself: as last opened */
 	unsigned shown;             /* open files of it */
-	struct hf_node *next;       /* in the bucket */
+	struct hf_chain in_table;   /* by ino */
 	struct hf_link of_capture;  /* in its capture's nodes */
 };
 
 struct hf_nodes {
 	pthread_mutex_t lock;
-	struct hf_node **bucket;
-	size_t mask, count;
+	struct hf_chains table;
 };
 
-int hf_nodes_init(struct hf_nodes *nodes);
+void hf_nodes_init(struct hf_nodes *nodes);
 void hf_nodes_fini(struct hf_nodes *nodes);
 
 /* The node of a key, with one reference more. */
