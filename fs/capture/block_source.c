@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/block_source.h"
-
+#include "fs/base/common.h"
 #include "fs/base/lock.h"
 #include "fs/base/metrics.h"
 #include "fs/base/once.h"

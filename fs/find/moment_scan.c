@@ -3,7 +3,6 @@
 #include "codecs/base/array.h"
 #include "fs/find/told.h"
 
-#include "fs/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
