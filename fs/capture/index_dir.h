@@ -10,9 +10,9 @@
 #include "fs/base/options.h"
 #include "index/exec.h"
 #include "index/fault.h"
+#include "index/lock.h"
 #include "index/memdir.h"
 #include "index/packs.h"
-#include "fs/base/lock.h"
 
 #include <time.h>
 

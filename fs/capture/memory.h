@@ -9,7 +9,7 @@
 #include "fs/base/options.h"
 #include "index/catalogue.h"
 #include "index/exec.h"
-#include "fs/base/lock.h"
+#include "index/lock.h"
 
 #include <stdatomic.h>
 
