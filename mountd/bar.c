@@ -112,6 +112,13 @@ void hf_bar_show(struct hf_bar *bar, const struct hf_bar_state *state)
 	bar->drawn_ns = now;
 }
 
+bool hf_bar_show_indexing(void *bar, double percent, uint64_t insns)
+{
+	hf_bar_show(bar,
+		    &(struct hf_bar_state){.name = "indexing", .share = percent / 100, .instructions = (double)insns});
+	return true;
+}
+
 void hf_bar_clear(struct hf_bar *bar)
 {
 	if (bar->drawn_ns)
