@@ -11,9 +11,9 @@
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/list.h"
-#include "fs/base/lock.h"
 #include "index/exec/exec.h"
 #include "index/index.h"
+#include "index/base/lock.h"
 
 #include <stdatomic.h>
 

@@ -7,13 +7,12 @@
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "fs/base/options.h"
-#include "index/exec/exec.h"
 #include "index/base/fault.h"
+#include "index/exec/exec.h"
 #include "index/store/memdir.h"
 #include "index/store/packs.h"
-#include "fs/base/lock.h"
 
 #include <time.h>
 

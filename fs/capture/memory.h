@@ -6,11 +6,10 @@
 #ifndef HF_FS_MEMORY_H
 #define HF_FS_MEMORY_H
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "fs/base/options.h"
 #include "index/catalogue/catalogue.h"
 #include "index/exec/exec.h"
-#include "fs/base/lock.h"
 
 #include <stdatomic.h>
 
