@@ -2,7 +2,7 @@
 /* A view in chunks, as its table has them. */
 #include "codecs/isa/disasm.h"
 #include "fs/base/views.h"
-#include "fs/bytes/bytes.h"
+#include "fs/bytes/made.h"
 #include "fs/capture/makers.h"
 #include "index/cut.h"
 #include "index/hash.h"
@@ -50,10 +50,8 @@ void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t vi
 static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t view)
 {
 	/* There was no memory for it when the thread began: other bytes would come out without. */
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
+	if (hf_made_disasm(worker))
 		return HF_ERR_NOMEM;
-	}
 	hf_view_env(worker, open, view);
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/moments.h"
 
-#include "fs/bytes/bytes.h"
 #include "index/summary.h"
 
 #include <stdio.h>
@@ -52,165 +51,53 @@ static int make(const struct making *m, struct hf_disasm *disasm, struct hf_sink
 
 /* ---- those of a mount ---- */
 
-struct text {
-	struct hf_link used; /* first */
-	const struct hf_capture *capture;
-	uint64_t version, ordinal;
-	uint32_t hart;
-	size_t size;
-	uint8_t bytes[];
-};
-
-void hf_moments_init(struct hf_moments *moments, struct hf_common *common)
-{
-	*moments = (struct hf_moments){.common = common};
-	hf_link_init(&moments->used);
-	pthread_mutex_init(&moments->lock, NULL);
-}
-
-static void drop(struct hf_moments *moments, struct text *text)
-{
-	hf_link_remove(&text->used);
-	moments->count--;
-	moments->bytes -= text->size;
-	free(text);
-}
-
-void hf_moments_fini(struct hf_moments *moments)
-{
-	while (!hf_link_none(&moments->used))
-		drop(moments, HF_OWNER(moments->used.next, struct text, used));
-	pthread_mutex_destroy(&moments->lock);
-}
-
-/* The same one, with the lock held; NULL: it is not kept. */
-static struct text *find(const struct hf_moments *moments, const struct text *key)
-{
-	for (struct hf_link *link = moments->used.next; link != &moments->used; link = link->next) {
-		struct text *text = HF_OWNER(link, struct text, used);
-
-		if (text->capture == key->capture && text->version == key->version && text->hart == key->hart &&
-		    text->ordinal == key->ordinal)
-			return text;
-	}
-	return NULL;
-}
-
-static int copy(const struct text *text, uint8_t **ret_text, size_t *ret_size)
-{
-	*ret_text = malloc(text->size + 1);
-	if (!*ret_text)
-		return HF_ERR_NOMEM;
-	memcpy(*ret_text, text->bytes, text->size);
-	*ret_size = text->size;
-	return 0;
-}
-
-/* Keeps a text, and drops those used longest ago. */
-static void keep(struct hf_moments *moments, struct text *text)
-{
-	HF_LOCKED(&moments->lock);
-	if (find(moments, text)) {
-		free(text);
-		return;
-	}
-	hf_link_add(&moments->used, &text->used);
-	moments->count++;
-	moments->bytes += text->size;
-	while (moments->count > 1 && (moments->count > HF_MOMENTS_KEPT || moments->bytes > HF_MOMENTS_BYTES))
-		drop(moments, HF_OWNER(moments->used.prev, struct text, used));
-}
-
-struct make_job {
-	struct hf_job job;
-	struct hf_capture *capture;
-	uint64_t version;
-	struct making making;
-	struct hf_sink sink;
-	int err;
-};
-
 static bool is_wanted(void *ctx, uint64_t chunk)
 {
 	(void)chunk;
 	return !hf_stopping(ctx);
 }
 
-/* By a thread of the executor, which has what disassembles. */
-static int run_make(struct hf_job *job, struct hf_worker *worker)
+static int make_kept(void *ctx, struct hf_open *open, struct hf_worker *worker)
 {
-	struct make_job *m = (struct make_job *)job;
-	const struct hf_bytes any = {.capture = m->capture, .version = m->version};
+	struct hf_moment_kept *kept = ctx;
+	const struct making making = {.open = open,
+				      .hart = kept->made.hart,
+				      .ordinal = kept->ordinal,
+				      .most = HF_MOMENTS_DECODED,
+				      .go_on = is_wanted,
+				      .ctx = kept->made.capture->common};
+	int err = hf_sink_init_memory(&kept->text, 0);
 
-	m->err = HF_ERR_NOMEM;
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return m->err;
-	}
-	m->err = hf_capture_reopen(m->capture, m->version, -1, HF_REPAIR_MS, &m->making.open);
-	if (m->err)
-		return m->err;
-	m->err = hf_bytes_check_made(&any, make(&m->making, worker->env.disasm, &m->sink));
-	hf_open_blame(m->making.open, m->err);
-	hf_open_put(m->making.open);
-	return m->err;
+	if (!err)
+		err = make(&making, worker->env.disasm, &kept->text);
+	kept->made.bytes = sizeof *kept + (size_t)hf_sink_total(&kept->text);
+	return err ? err : kept->text.err;
 }
 
-static int make_text(const struct hf_moments *moments, const struct text *key, struct hf_capture *capture,
-		     struct text **ret_text)
+static bool is_same(const struct hf_made *a, const struct hf_made *b)
 {
-	struct make_job m = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
-			     .capture = capture,
-			     .version = key->version,
-			     .making = {.hart = key->hart,
-					.ordinal = key->ordinal,
-					.most = HF_MOMENTS_DECODED,
-					.go_on = is_wanted,
-					.ctx = moments->common},
-			     .err = HF_ERR_CANCELLED};
-	int err = hf_sink_init_memory(&m.sink, 0);
-	size_t size;
-
-	*ret_text = NULL;
-	if (err)
-		return err;
-	hf_job_submit(moments->common->exec, &m.job);
-	hf_job_join(&m.job);
-	size = (size_t)hf_sink_total(&m.sink);
-	if (!m.err)
-		*ret_text = malloc(sizeof **ret_text + size);
-	if (*ret_text) {
-		**ret_text = *key;
-		(*ret_text)->size = size;
-		memcpy((*ret_text)->bytes, m.sink.start, size);
-	}
-	hf_sink_fini_memory(&m.sink);
-	return m.err || *ret_text ? m.err : HF_ERR_NOMEM;
+	return ((const struct hf_moment_kept *)a)->ordinal == ((const struct hf_moment_kept *)b)->ordinal;
 }
 
-int hf_moments_text(struct hf_moments *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
-		    uint64_t ordinal, uint8_t **ret_text, size_t *ret_size)
+static void free_kept(struct hf_made *made)
 {
-	const struct text key = {.capture = capture, .version = facts->version, .hart = hart, .ordinal = ordinal};
-	struct text *text;
-	int err;
+	hf_sink_fini_memory(&((struct hf_moment_kept *)made)->text);
+}
 
-	pthread_mutex_lock(&moments->lock);
-	text = find(moments, &key);
-	if (text) {
-		hf_link_remove(&text->used);
-		hf_link_add(&moments->used, &text->used);
-		err = copy(text, ret_text, ret_size);
-	}
-	pthread_mutex_unlock(&moments->lock);
-	if (text)
-		return err;
-	err = make_text(moments, &key, capture, &text);
-	if (err)
-		return err;
-	err = copy(text, ret_text, ret_size);
-	keep(moments, text);
-	return err;
+const struct hf_made_kind hf_made_moment = {.size = sizeof(struct hf_moment_kept),
+					    .most = HF_MOMENTS_KEPT,
+					    .most_bytes = HF_MOMENTS_BYTES,
+					    .is_same = is_same,
+					    .make = make_kept,
+					    .free = free_kept};
+
+int hf_moments_get(struct hf_mades *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		   uint64_t ordinal, struct hf_moment_kept **ret_kept)
+{
+	const struct hf_moment_kept key = {.made = {.capture = capture, .version = facts->version, .hart = hart},
+					   .ordinal = ordinal};
+
+	return hf_made_get(moments, &key.made, (struct hf_made **)ret_kept);
 }
 
 /* ---- hartfs state ---- */

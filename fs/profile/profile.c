@@ -2,7 +2,7 @@
 /* Profiles as they are made, kept and found again. */
 #include "fs/profile/profile.h"
 #include "codecs/setup/code_size.h"
-#include "fs/bytes/bytes.h"
+#include "fs/bytes/made.h"
 #include "fs/profile/texts.h"
 
 #include <stdlib.h>
@@ -164,45 +164,16 @@ static int write_from(struct hf_profile *profile, struct text *text, struct hf_o
 	return err;
 }
 
-struct make_job {
-	struct hf_job job;
+struct making {
 	struct hf_profile *profile;
 	struct text *text;
-	int err;
 };
 
-/* By a thread of the executor, which has what disassembles. */
-static int run_make(struct hf_job *job, struct hf_worker *worker)
+static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 {
-	struct make_job *make = (struct make_job *)job;
-	struct hf_profile *profile = make->profile;
-	const struct hf_bytes any = {.capture = profile->capture, .version = profile->version};
-	struct hf_open *open;
+	const struct making *making = ctx;
 
-	make->err = HF_ERR_NOMEM;
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return make->err;
-	}
-	make->err = hf_capture_reopen(profile->capture, profile->version, -1, HF_REPAIR_MS, &open);
-	if (make->err)
-		return make->err;
-	make->err = hf_bytes_check_made(&any, write_from(profile, make->text, open, worker));
-	hf_open_blame(open, make->err);
-	hf_open_put(open);
-	return make->err;
-}
-
-static int make(struct hf_profile *profile, struct text *text)
-{
-	struct make_job job = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
-			       .profile = profile,
-			       .text = text,
-			       .err = HF_ERR_CANCELLED};
-
-	hf_job_submit(profile->capture->common->exec, &job.job);
-	hf_job_join(&job.job);
-	return job.err;
+	return write_from(making->profile, making->text, open, worker);
 }
 
 /* ---- keeping ---- */
@@ -357,7 +328,7 @@ static int make_once(struct hf_profile *profile, const struct hf_profile_which *
 	text = *ret_text;
 	profile->making = true;
 	pthread_mutex_unlock(&profiles->lock);
-	err = make(profile, text);
+	err = hf_make(profile->capture, profile->version, make, &(struct making){profile, text});
 	pthread_mutex_lock(&profiles->lock);
 	if (err) {
 		free_text(text);
