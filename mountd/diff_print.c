@@ -25,7 +25,7 @@ static void put_line(struct lines *l, const char *text, size_t size)
 	} else {
 		if (l->any)
 			putchar(',');
-		hf_put_json_text(text, size);
+		hf_print_json_text(text, size);
 	}
 	l->any = true;
 }

@@ -149,7 +149,7 @@ static void put_json(const struct hf_find_hit *hit)
 		stop = stop ? stop : end;
 		if (!first)
 			putchar(',');
-		hf_put_json_text(p, (size_t)(stop - p));
+		hf_print_json_text(p, (size_t)(stop - p));
 		p = stop < end ? stop + 1 : end;
 	}
 	if (p)

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/json_text.h"
 
+#include "codecs/base/json_text.h"
+
 #include <stdio.h>
 
-void hf_put_json_text(const char *text, size_t size)
+static int flush(struct hf_sink *sink)
 {
-	putchar('"');
-	for (size_t i = 0; i < size; i++) {
-		const unsigned char byte = (unsigned char)text[i];
+	fwrite(sink->start, 1, (size_t)(sink->p - sink->start), stdout);
+	sink->p = sink->start;
+	return 0;
+}
 
-		if (byte < 0x20)
-			printf("\\u%04x", byte);
-		else if (byte == '"' || byte == '\\')
-			printf("\\%c", byte);
-		else
-			putchar(byte);
-	}
-	putchar('"');
+void hf_print_json_text(const char *text, size_t size)
+{
+	uint8_t buf[2 * HF_SINK_ROOM];
+	struct hf_sink sink = {.start = buf, .p = buf, .end = buf + sizeof buf, .flush = flush};
+
+	hf_put_json_text(&sink, text, size, HF_JSON_AS_IT_IS);
+	flush(&sink);
 }

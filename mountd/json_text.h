@@ -5,6 +5,6 @@
 
 #include <stddef.h>
 
-void hf_put_json_text(const char *text, size_t size);
+void hf_print_json_text(const char *text, size_t size);
 
 #endif

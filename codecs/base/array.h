@@ -43,4 +43,13 @@ static inline int hf_array_reserve(void *array, size_t need, size_t *room, size_
 	return 0;
 }
 
+/* Gives back what is not used. */
+static inline void hf_array_fit(void *array, size_t count, size_t size)
+{
+	void **at = array, *smaller = count ? realloc(*at, count * size) : NULL;
+
+	if (smaller)
+		*at = smaller;
+}
+
 #endif

@@ -2,6 +2,7 @@
 #include "codecs/image/elf_debug.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/hash_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,8 @@ struct writer {
 	struct hf_sink program; /* of the line table */
 	/* Names of files, numbered from 1, and a hash table of these numbers. */
 	const char **name;
-	size_t count, cap;
-	uint32_t *slot;
-	size_t mask;
+	size_t count;
+	struct hf_hash_map map;
 	/* The sequence being written; open: there is one, and it goes on at address. */
 	bool open;
 	uint64_t at, end;
@@ -107,51 +107,21 @@ static void end_unit(struct hf_sink *sink, size_t start)
 
 /* ---- names of files ---- */
 
-static size_t slot_of(const struct writer *w, const char *name)
-{
-	size_t i = XXH3_64bits(name, strlen(name)) & w->mask;
-
-	while (w->slot[i] && strcmp(w->name[w->slot[i] - 1], name) != 0)
-		i = (i + 1) & w->mask;
-	return i;
-}
-
-/* Room for one more, with half of the slots free. */
-static int grow(struct writer *w)
-{
-	const size_t cap = w->cap ? 2 * w->cap : 64;
-	const char **name;
-
-	if (w->count < w->cap)
-		return 0;
-	name = realloc(w->name, cap * sizeof *name);
-	if (!name)
-		return HF_ERR_NOMEM;
-	w->name = name;
-	free(w->slot);
-	w->slot = calloc(2 * cap, sizeof *w->slot);
-	if (!w->slot)
-		return HF_ERR_NOMEM;
-	w->cap = cap;
-	w->mask = 2 * cap - 1;
-	for (size_t i = 0; i < w->count; i++)
-		w->slot[slot_of(w, w->name[i])] = (uint32_t)i + 1;
-	return 0;
-}
-
 static int number_of(struct writer *w, const char *name, uint32_t *ret_number)
 {
-	size_t slot;
-	int err = grow(w);
+	const uint32_t hash = (uint32_t)XXH3_64bits(name, strlen(name));
+	int err;
 
+	HF_HASH_EACH(&w->map, hash, i)
+	if (!strcmp(w->name[i], name)) {
+		*ret_number = i + 1;
+		return 0;
+	}
+	err = hf_hash_map_add_row(&w->map, hash, &w->name, sizeof *w->name);
 	if (err)
 		return err;
-	slot = slot_of(w, name);
-	if (!w->slot[slot]) {
-		w->name[w->count++] = name;
-		w->slot[slot] = (uint32_t)w->count;
-	}
-	*ret_number = w->slot[slot];
+	w->name[w->count++] = name;
+	*ret_number = (uint32_t)w->count;
 	return 0;
 }
 
@@ -346,7 +316,7 @@ int hf_elf_debug_init(const struct hf_image *image, const struct hf_symbols *lin
 		*ret_debug = (struct hf_elf_debug){.bytes = NULL};
 	hf_sink_fini_memory(&w.program);
 	free(w.name);
-	free(w.slot);
+	hf_hash_map_free(&w.map);
 	return err == HF_ERR_LIMIT ? 0 : err;
 }
 

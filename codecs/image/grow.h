@@ -15,12 +15,8 @@ static inline int hf_grow(void *rows, size_t count, size_t *cap, size_t max, siz
 /* Gives back what is not used. */
 static inline void hf_shrink(void *rows, size_t count, size_t *cap, size_t size)
 {
-	void **at = rows, *smaller = count && count < *cap ? realloc(*at, count * size) : NULL;
-
-	if (smaller) {
-		*at = smaller;
-		*cap = count;
-	}
+	hf_array_fit(rows, count, size);
+	*cap = count;
 }
 
 #endif

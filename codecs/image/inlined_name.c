@@ -75,7 +75,7 @@ int hf_inlined_name(struct hf_inlined_namer *namer, uint64_t entry, struct hf_na
 	if (*ret_name)
 		return 0;
 	*ret_name = HF_INLINED_NO_NAME;
-	if (namer->known.count == HF_INLINED_FUNCTIONS_MAX)
+	if (namer->known.map.count == HF_INLINED_FUNCTIONS_MAX)
 		return HF_ERR_ELF_LIMIT;
 	err = find_name(namer->dwarf, entry, &name, &linker);
 	if (err)

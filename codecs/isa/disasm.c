@@ -84,6 +84,14 @@ int hf_disasm_new(struct hf_disasm **ret_disasm)
 	return 0;
 }
 
+int hf_disasm_need(struct hf_disasm **disasm)
+{
+	if (*disasm || !hf_disasm_new(disasm))
+		return 0;
+	*disasm = NULL;
+	return HF_ERR_NOMEM;
+}
+
 void hf_disasm_free(struct hf_disasm *disasm)
 {
 	if (!disasm)

@@ -72,6 +72,8 @@ const char *hf_disasm_load(void);
 
 /* Loads LLVM if nobody has; HF_ERR_DISASM if that is not possible. */
 int hf_disasm_new(struct hf_disasm **ret_disasm);
+/* The same, if *disasm is NULL, and remains so on HF_ERR_NOMEM. */
+int hf_disasm_need(struct hf_disasm **disasm);
 void hf_disasm_free(struct hf_disasm *disasm);
 
 /*

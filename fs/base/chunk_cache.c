@@ -15,9 +15,10 @@
  * All queues hold unpinned blocks only, the one that was unpinned last at the newest end: evicting never searches.
  */
 #include "fs/base/chunk_cache.h"
+#include "codecs/base/chains.h"
 #include "fs/base/free_list.h"
 #include "fs/base/list.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ enum entry_state { MAKING, READY, GHOST };
 struct entry {
 	struct hf_cache_block block; /* first: blocks are cast back to entries */
 	struct hf_cache_key key;
-	struct entry *chain;	     /* the next of its bucket, or of a list of entries to be freed */
+	struct hf_chain in_table;    /* its next may be that of a list of entries to be freed */
 	struct entry *lender;	     /* whose bytes these are, which it pins; NULL: its own */
 	struct hf_link link;         /* in its queue */
 	struct hf_cache_waiter *waiters;
@@ -55,9 +56,7 @@ struct hf_cache {
 	pthread_mutex_t lock;
 	uint64_t max_bytes, lent;
 	uint64_t lend[HF_LENDERS];
-	struct entry **buckets;
-	unsigned bucket_bits;
-	size_t entries; /* in the table */
+	struct hf_chains table;
 	struct queue queues[QUEUES];
 	uint64_t next_owner;
 	struct hf_cache_stats stats;
@@ -75,70 +74,46 @@ static struct entry *entry_of(struct hf_cache_block *block)
 
 /* The table of entries by key. */
 
-static size_t bucket_of(struct hf_cache_key key, unsigned bits)
+static uint64_t hash_of(struct hf_cache_key key)
 {
 	uint64_t h = (key.owner * UINT64_C(0x9e3779b97f4a7c15)) ^ key.number;
 
-	h ^= h >> 32;
-	return (size_t)((h * UINT64_C(0xd6e8feb86659fd93)) >> (64 - bits));
+	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return h ^ h >> 32;
+}
+
+static struct entry *in(struct hf_chain *chain)
+{
+	return chain ? HF_OWNER(chain, struct entry, in_table) : NULL;
 }
 
 static struct entry *find(const struct hf_cache *cache, struct hf_cache_key key)
 {
-	struct entry *e = cache->buckets[bucket_of(key, cache->bucket_bits)];
+	struct hf_chain *chain = hf_chains_find(&cache->table, hash_of(key));
 
-	while (e && (e->key.owner != key.owner || e->key.number != key.number))
-		e = e->chain;
-	return e;
-}
-
-/* Without memory for a larger table the chains just get longer. */
-static void grow_table(struct hf_cache *cache)
-{
-	unsigned bits = cache->bucket_bits + 1;
-	struct entry **buckets = calloc((size_t)1 << bits, sizeof *buckets);
-
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
-		for (struct entry *e = cache->buckets[i], *next; e; e = next) {
-			size_t to = bucket_of(e->key, bits);
-
-			next = e->chain;
-			e->chain = buckets[to];
-			buckets[to] = e;
-		}
-	}
-	free(cache->buckets);
-	cache->buckets = buckets;
-	cache->bucket_bits = bits;
+	while (chain && (in(chain)->key.owner != key.owner || in(chain)->key.number != key.number))
+		chain = hf_chains_same(chain);
+	return in(chain);
 }
 
 static struct entry *add_entry(struct hf_cache *cache, struct hf_cache_key key)
 {
 	struct entry *e = calloc(1, sizeof *e);
-	size_t at;
 
-	if (!e)
+	if (!e || hf_chains_add(&cache->table, &e->in_table, hash_of(key))) {
+		free(e);
 		return NULL;
-	if (cache->entries >> cache->bucket_bits)
-		grow_table(cache);
-	at = bucket_of(key, cache->bucket_bits);
-	*e = (struct entry){.key = key, .chain = cache->buckets[at], .queue = RECENT, .cost = ENTRY_COST};
-	cache->buckets[at] = e;
-	cache->entries++;
+	}
+	e->key = key;
+	e->queue = RECENT;
+	e->cost = ENTRY_COST;
 	cache->stats.bytes += ENTRY_COST;
 	return e;
 }
 
 static void remove_from_table(struct hf_cache *cache, struct entry *e)
 {
-	struct entry **at = &cache->buckets[bucket_of(e->key, cache->bucket_bits)];
-
-	while (*at != e)
-		at = &(*at)->chain;
-	*at = e->chain;
-	cache->entries--;
+	hf_chains_remove(&cache->table, &e->in_table);
 }
 
 /* Queues. */
@@ -169,7 +144,7 @@ static struct entry *oldest_of(const struct hf_cache *cache, enum queue_name nam
 static void throw_away(struct hf_cache *cache, struct entry **refuse, struct entry *e)
 {
 	cache->stats.bytes -= e->state == GHOST ? ENTRY_COST : e->cost;
-	e->chain = *refuse;
+	e->in_table.next = *refuse ? &(*refuse)->in_table : NULL;
 	*refuse = e;
 }
 
@@ -203,10 +178,18 @@ static void discard(struct hf_cache *cache, struct entry **refuse, struct entry 
 	give_back(cache, refuse, lender, e->cost - ENTRY_COST);
 }
 
+static void discard_all(struct hf_cache *cache, struct entry **refuse, struct hf_chain *gone)
+{
+	for (struct entry *e; (e = in(gone));) {
+		gone = gone->next;
+		discard(cache, refuse, e);
+	}
+}
+
 static void empty(struct hf_cache *cache, struct entry *refuse)
 {
 	for (struct entry *e = refuse, *next; e; e = next) {
-		next = e->chain;
+		next = in(e->in_table.next);
 		if (e->block.bytes)
 			hf_free_list_put(&cache->free_list, (uint8_t *)(uintptr_t)e->block.bytes, e->cost - ENTRY_COST);
 		free(e);
@@ -339,12 +322,6 @@ int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache)
 	if (!cache)
 		return HF_ERR_NOMEM;
 	cache->max_bytes = max_bytes;
-	cache->bucket_bits = 10;
-	cache->buckets = calloc((size_t)1 << cache->bucket_bits, sizeof *cache->buckets);
-	if (!cache->buckets) {
-		free(cache);
-		return HF_ERR_NOMEM;
-	}
 	for (size_t i = 0; i < QUEUES; i++)
 		hf_link_init(&cache->queues[i].list);
 	pthread_mutex_init(&cache->lock, NULL);
@@ -359,20 +336,19 @@ int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache)
 static void discard_lent(struct hf_cache *cache)
 {
 	struct entry *refuse = NULL;
+	struct hf_chain *gone = NULL;
 
-	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
-		for (struct entry *e = cache->buckets[i]; e;) {
-			if (!e->lender) {
-				e = e->chain;
-				continue;
-			}
-			assert(e->pins == 0);
-			dequeue(cache, e);
-			remove_from_table(cache, e);
-			discard(cache, &refuse, e);
-			e = cache->buckets[i];
-		}
+	HF_CHAINS_EACH(&cache->table, chain)
+	{
+		if (!in(chain)->lender)
+			continue;
+		assert(in(chain)->pins == 0);
+		dequeue(cache, in(chain));
+		remove_from_table(cache, in(chain));
+		chain->next = gone;
+		gone = chain;
 	}
+	discard_all(cache, &refuse, gone);
 	empty(cache, refuse);
 }
 
@@ -381,21 +357,21 @@ void hf_cache_free(struct hf_cache *cache)
 	if (!cache)
 		return;
 	discard_lent(cache);
-	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
-		for (struct entry *e = cache->buckets[i], *next; e; e = next) {
-			next = e->chain;
-			assert(e->pins == 0 && e->state != MAKING);
-			cache->stats.bytes -= e->state == GHOST ? ENTRY_COST : e->cost;
-			free((void *)(uintptr_t)e->block.bytes);
-			free(e);
-		}
+	HF_CHAINS_EACH(&cache->table, chain)
+	{
+		struct entry *e = in(chain);
+
+		assert(e->pins == 0 && e->state != MAKING);
+		cache->stats.bytes -= e->state == GHOST ? ENTRY_COST : e->cost;
+		free((void *)(uintptr_t)e->block.bytes);
+		free(e);
 	}
 	assert(cache->stats.bytes == 0); /* else someone still has a block that was dropped */
 	hf_free_list_fini(&cache->free_list);
 	pthread_cond_destroy(&cache->woken);
 	pthread_mutex_destroy(&cache->sleep_lock);
 	pthread_mutex_destroy(&cache->lock);
-	free(cache->buckets);
+	hf_chains_free(&cache->table);
 	free(cache);
 }
 
@@ -643,30 +619,26 @@ uint64_t hf_cache_lent_to_others(struct hf_cache *cache, enum hf_lender lender)
 /* The whole table is searched: captures seldom change, and this saves a list per owner. */
 void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
 {
-	struct entry *refuse = NULL, *gone = NULL;
+	struct entry *refuse = NULL;
+	struct hf_chain *gone = NULL;
 
 	pthread_mutex_lock(&cache->lock);
-	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
-		for (struct entry **at = &cache->buckets[i], *e; (e = *at);) {
-			if (e->key.owner != owner) {
-				at = &e->chain;
-				continue;
-			}
-			*at = e->chain;
-			cache->entries--;
-			e->dropped = true;
-			if (e->state == MAKING || e->pins)
-				continue;
-			dequeue(cache, e);
-			e->chain = gone;
-			gone = e;
-		}
+	HF_CHAINS_EACH(&cache->table, chain)
+	{
+		struct entry *e = in(chain);
+
+		if (e->key.owner != owner)
+			continue;
+		remove_from_table(cache, e);
+		e->dropped = true;
+		if (e->state == MAKING || e->pins)
+			continue;
+		dequeue(cache, e);
+		chain->next = gone;
+		gone = chain;
 	}
 	/* Only now: with them others may leave the table. */
-	for (struct entry *e; (e = gone);) {
-		gone = e->chain;
-		discard(cache, &refuse, e);
-	}
+	discard_all(cache, &refuse, gone);
 	pthread_mutex_unlock(&cache->lock);
 	empty(cache, refuse);
 }

@@ -11,7 +11,7 @@
 #include "fs/base/metrics.h"
 #include "fs/base/once.h"
 #include "fs/base/options.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 
 #include <stdatomic.h>
 

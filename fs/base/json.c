@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/base/json.h"
 
-/* The length of the UTF-8 character at s, 0 if it is none. The terminator ends every check. */
-static unsigned utf8_length(const uint8_t *s)
-{
-	unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "codecs/base/json_text.h"
 
 static void put_string(struct hf_sink *sink, const char *value)
 {
-	hf_sink_printf(sink, "\"");
-	for (const uint8_t *s = (const uint8_t *)value; *s;) {
-		unsigned n = utf8_length(s);
-
-		if (!n) {
-			hf_sink_printf(sink, "\\udc%02x", *s++);
-		} else if (*s < 0x20 || *s == 0x7f) {
-			hf_sink_printf(sink, "\\u%04x", *s++);
-		} else {
-			if (*s == '"' || *s == '\\')
-				hf_sink_printf(sink, "\\");
-			hf_sink_write(sink, s, n);
-			s += n;
-		}
-	}
-	hf_sink_printf(sink, "\"");
+	hf_put_json_text(sink, value, strlen(value), HF_JSON_LONE);
 }
 
 /* The comma, the line break, and the name before a value. */

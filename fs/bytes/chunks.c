@@ -2,10 +2,10 @@
 /* A view in chunks, as its table has them. */
 #include "codecs/isa/disasm.h"
 #include "fs/base/views.h"
-#include "fs/bytes/made.h"
+#include "fs/bytes/bytes.h"
 #include "fs/capture/makers.h"
-#include "index/cut.h"
-#include "index/hash.h"
+#include "index/base/hash.h"
+#include "index/read/cut.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +49,9 @@ void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t vi
 
 static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t view)
 {
-	/* There was no memory for it when the thread began: other bytes would come out without. */
-	if (hf_made_disasm(worker))
-		return HF_ERR_NOMEM;
 	hf_view_env(worker, open, view);
-	return 0;
+	/* There was no memory for it when the thread began: other bytes would come out without. */
+	return hf_disasm_need(&worker->env.disasm);
 }
 
 /* A chunk, what is promised of it, and what comes out. */

@@ -1,66 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/bytes/made.h"
 
-#include "codecs/base/errors.h"
-#include "codecs/isa/disasm.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/repair.h"
+#include "fs/bytes/answer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- making ---- */
-
-int hf_made_disasm(struct hf_worker *worker)
-{
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return HF_ERR_NOMEM;
-	}
-	return 0;
-}
-
-struct make_job {
-	struct hf_job job;
-	struct hf_capture *capture;
-	uint64_t version;
-	hf_made_fn *fn;
-	void *ctx;
-	int err;
-};
-
-static int run_make(struct hf_job *job, struct hf_worker *worker)
-{
-	struct make_job *make = (struct make_job *)job;
-	const struct hf_bytes any = {.capture = make->capture, .version = make->version};
-	struct hf_open *open;
-
-	make->err = hf_made_disasm(worker);
-	if (!make->err)
-		make->err = hf_capture_reopen(make->capture, make->version, -1, HF_REPAIR_MS, &open);
-	if (make->err)
-		return make->err;
-	make->err = hf_bytes_check_made(&any, make->fn(make->ctx, open, worker));
-	hf_open_blame(open, make->err);
-	hf_open_put(open);
-	return make->err;
-}
-
-int hf_make(struct hf_capture *capture, uint64_t version, hf_made_fn *fn, void *ctx)
-{
-	struct make_job make = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
-				.capture = capture,
-				.version = version,
-				.fn = fn,
-				.ctx = ctx,
-				.err = HF_ERR_CANCELLED};
-
-	hf_job_submit(capture->common->exec, &make.job);
-	hf_job_join(&make.job);
-	return make.err;
-}
-
-/* ---- keeping ---- */
 
 void hf_mades_init(struct hf_mades *mades, const struct hf_made_kind *kind, struct hf_common *common)
 {
@@ -128,7 +72,7 @@ static void make_new(struct hf_made *made)
 	int err;
 
 	pthread_mutex_unlock(&mades->lock);
-	err = hf_make(made->capture, made->version, mades->kind->make, made);
+	err = hf_answer_run(made->capture, made->version, mades->kind->make, made);
 	pthread_mutex_lock(&mades->lock);
 	made->done = true;
 	made->err = err;

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is made of a capture by a thread of the executor while somebody waits, and kept as long as it is used: once for all
- * who ask at a time. What was used longest ago is dropped first, and what is used last stays.
+ * Answers about a capture (answer.h) that are made by a thread of the executor while somebody waits, once for all who ask
+ * at a time, and kept as long as they are used. What was used longest ago is dropped first, and what is used last stays.
  */
 #ifndef HF_BYTES_MADE_H
 #define HF_BYTES_MADE_H
 
 #include "fs/bytes/bytes.h"
-
-/* HF_ERR_NOMEM: there is no memory for the thread's env.disasm, which is there otherwise. */
-int hf_made_disasm(struct hf_worker *worker);
-
-/* Makes something of an opened capture, for which the thread has an env.disasm. */
-typedef int hf_made_fn(void *ctx, struct hf_open *open, struct hf_worker *worker);
-/* Has it made, and waits. HF_ERR_CHANGED: the capture is not of that version; or what fn, or opening it, returns. */
-int hf_make(struct hf_capture *capture, uint64_t version, hf_made_fn *fn, void *ctx);
 
 struct hf_mades;
 
@@ -26,7 +18,7 @@ struct hf_made {
 	uint32_t hart;
 	/* its own */
 	struct hf_mades *mades;
-	size_t bytes; /* in memory: fn's to set */
+	size_t bytes; /* in memory: make sets it */
 	/* the lock's */
 	struct hf_link used;
 	unsigned refs;
@@ -41,7 +33,7 @@ struct hf_mades {
 		size_t size;		 /* of one */
 		size_t most, most_bytes; /* so much is kept of those that nobody uses */
 		bool (*is_same)(const struct hf_made *a, const struct hf_made *b); /* of one hart */
-		hf_made_fn *make;			/* ctx: the one, which is a copy of the key */
+		int (*make)(void *ctx, struct hf_open *open, struct hf_worker *worker); /* ctx: a copy of the key */
 		void (*free)(struct hf_made *made);	/* what make gave it, also after an error */
 	} *kind;
 	pthread_mutex_t lock;

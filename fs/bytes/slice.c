@@ -85,12 +85,18 @@ static void free_slice(struct hf_slice *slice, struct hf_cache *cache)
 	free(slice);
 }
 
+static void free_all(const struct hf_link *list, struct hf_cache *cache)
+{
+	for (struct hf_link *link = list->next, *next; link != list; link = next) {
+		next = link->next;
+		free_slice(HF_OWNER(link, struct hf_slice, used), cache);
+	}
+}
+
 void hf_slices_fini(struct hf_slices *slices)
 {
-	for (struct hf_link *link = slices->used.next, *next; link != &slices->used; link = next) {
-		next = link->next;
-		free_slice(HF_OWNER(link, struct hf_slice, used), slices->common->cache);
-	}
+	free_all(&slices->used, slices->common->cache);
+	hf_chains_free(&slices->table);
 	pthread_mutex_destroy(&slices->lock);
 	pthread_cond_destroy(&slices->changed);
 }
@@ -101,13 +107,13 @@ void hf_slices_stop(struct hf_slices *slices)
 	pthread_cond_broadcast(&slices->changed);
 }
 
-static struct hf_slice **bucket_of(struct hf_slices *slices, const struct hf_slice *slice)
+static uint64_t hash_of(const struct hf_slice *slice)
 {
 	uint64_t hash = (uintptr_t)slice->capture / 64 + slice->version;
 
 	hash = (hash * 31 + slice->hart) * UINT64_C(0x9e3779b97f4a7c15) + slice->first;
 	hash = hash * UINT64_C(0x9e3779b97f4a7c15) + slice->last;
-	return &slices->bucket[(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) % HF_SLICE_BUCKETS];
+	return hash * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 }
 
 static bool same(const struct hf_slice *a, const struct hf_slice *b)
@@ -116,38 +122,44 @@ static bool same(const struct hf_slice *a, const struct hf_slice *b)
 	       a->last == b->last;
 }
 
-/* Takes out what is too much, the ones used longest ago; the chain that is returned is the caller's to free. */
-static struct hf_slice *take_surplus(struct hf_slices *slices)
+static struct hf_slice *find(const struct hf_slices *slices, const struct hf_slice *key)
 {
-	struct hf_slice *chain = NULL, **at;
+	for (struct hf_chain *at = hf_chains_find(&slices->table, hash_of(key)); at; at = hf_chains_same(at))
+		if (same(HF_OWNER(at, struct hf_slice, in_table), key))
+			return HF_OWNER(at, struct hf_slice, in_table);
+	return NULL;
+}
 
+/* Takes out what is too much, the ones used longest ago, for the caller to free. */
+static void take_surplus(struct hf_slices *slices, struct hf_link *ret_surplus)
+{
 	for (struct hf_link *link = slices->used.prev, *newer;
-	     link != &slices->used && (slices->count > KEEP_COUNT || slices->bytes > KEEP_BYTES); link = newer) {
+	     link != &slices->used && (slices->table.count > KEEP_COUNT || slices->bytes > KEEP_BYTES); link = newer) {
 		struct hf_slice *slice = HF_OWNER(link, struct hf_slice, used);
 
 		newer = link->prev;
 		if (slice->refs)
 			continue;
-		for (at = bucket_of(slices, slice); *at != slice;)
-			at = &(*at)->next;
-		*at = slice->next;
+		hf_chains_remove(&slices->table, &slice->in_table);
 		hf_link_remove(&slice->used);
-		slices->count--;
 		slices->bytes -= slice->bytes;
-		slice->next = chain;
-		chain = slice;
+		hf_link_add(ret_surplus, &slice->used);
 	}
-	return chain;
 }
 
-static struct hf_slice *new_slice(const struct hf_slice *key, const struct hf_facts_hart *hart)
+static struct hf_slice *new_slice(struct hf_slices *slices, const struct hf_slice *key,
+				  const struct hf_facts_hart *hart)
 {
 	struct hf_slice *slice = malloc(sizeof *slice);
 
-	if (!slice)
+	if (slice)
+		*slice = *key;
+	if (!slice || hf_chains_add(&slices->table, &slice->in_table, hash_of(key))) {
+		free(slice);
 		return NULL;
-	*slice = *key;
+	}
 	slice->bytes = sizeof *slice;
+	slices->bytes += slice->bytes;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
 		if (i == HF_VIEW_RECORDS || i == HF_VIEW_PROGRAM || hart->view[i].size == HF_NOWHERE)
 			continue;
@@ -168,38 +180,26 @@ int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const str
 			       .hart = hart,
 			       .first = first,
 			       .last = last};
-	struct hf_slice *slice, **bucket = bucket_of(slices, &key), *surplus = NULL;
+	struct hf_link surplus;
+	struct hf_slice *slice;
 
+	hf_link_init(&surplus);
 	*ret_slice = NULL;
 	if (!facts_hart || first > last || last >= facts_hart->info.insns)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&slices->lock);
-	slice = *bucket;
-	while (slice && !same(slice, &key))
-		slice = slice->next;
-	if (slice) {
+	slice = find(slices, &key);
+	if (slice)
 		hf_link_remove(&slice->used);
-	} else {
-		slice = new_slice(&key, facts_hart);
-		if (slice) {
-			slice->next = *bucket;
-			*bucket = slice;
-			slices->count++;
-			slices->bytes += slice->bytes;
-		}
-	}
+	else
+		slice = new_slice(slices, &key, facts_hart);
 	if (slice) {
 		slice->refs++;
 		hf_link_add(&slices->used, &slice->used);
-		surplus = take_surplus(slices);
+		take_surplus(slices, &surplus);
 	}
 	pthread_mutex_unlock(&slices->lock);
-	while (surplus) {
-		struct hf_slice *next = surplus->next;
-
-		free_slice(surplus, capture->common->cache);
-		surplus = next;
-	}
+	free_all(&surplus, capture->common->cache);
 	*ret_slice = slice;
 	return slice ? 0 : HF_ERR_NOMEM;
 }

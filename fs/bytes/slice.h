@@ -7,6 +7,7 @@
 #ifndef HF_FS_SLICE_H
 #define HF_FS_SLICE_H
 
+#include "codecs/base/chains.h"
 #include "fs/base/common.h"
 #include "fs/capture/open_capture.h"
 
@@ -14,16 +15,14 @@ struct hf_slice;
 struct hf_bytes;
 struct hf_measure;
 
-enum { HF_SLICE_BUCKETS = 1024 };
-
 /* lock may be taken with any other lock held but the cache's. */
 struct hf_slices {
 	struct hf_common *common;
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* of the state of any part */
-	struct hf_slice *bucket[HF_SLICE_BUCKETS];
+	struct hf_chains table;
 	struct hf_link used;
-	size_t count, bytes;
+	size_t bytes;
 	struct hf_measure *first, *last; /* long ones that wait for their turn */
 	size_t waiting;
 	bool busy; /* a long one has it */

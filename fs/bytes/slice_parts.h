@@ -7,7 +7,7 @@
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/makers.h"
-#include "index/cut.h"
+#include "index/read/cut.h"
 
 enum hf_slice_state {
 	HF_SLICE_ABSENT,  /* the hart has no such view */
@@ -49,7 +49,7 @@ struct hf_slice {
 	bool measuring;
 	uint64_t done;      /* instructions of the part being measured */
 	size_t bytes;
-	struct hf_slice *next; /* in its bucket */
+	struct hf_chain in_table;
 	struct hf_link used;
 	struct hf_slice_part part[HF_VIEW_COUNT];
 };

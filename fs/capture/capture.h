@@ -7,12 +7,13 @@
 #ifndef HF_FS_CAPTURE_H
 #define HF_FS_CAPTURE_H
 
+#include "codecs/base/chains.h"
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
-#include "index/exec.h"
-#include "index/index.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
+#include "index/exec/exec.h"
+#include "index/index.h"
 
 #include <stdatomic.h>
 
@@ -39,8 +40,7 @@ struct hf_capture {
 	struct hf_captures *all;
 	struct hf_common *common;
 	const char *path;
-	uint64_t hash;		 /* of the path */
-	struct hf_capture *next; /* in its bucket */
+	struct hf_chain in_table; /* by the hash of its path */
 
 	pthread_mutex_t lock;	    /* from here to nodes */
 	pthread_cond_t changed;	    /* of the state */

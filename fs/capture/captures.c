@@ -6,8 +6,8 @@
 #include "fs/base/simulator_log.h"
 #include "fs/capture/info.h"
 #include "fs/capture/spooler.h"
-#include "index/spool.h"
-#include "index/spool_room.h"
+#include "index/store/spool.h"
+#include "index/store/spool_room.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,9 +81,8 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 	hf_jobs_init(all);
 	all->index_now = index_now;
 	all->want_spool = hf_spooler_want;
-	err = hf_table_init(all);
-	if (hf_plain_init(all) && !err)
-		err = HF_ERR_NOMEM;
+	pthread_mutex_init(&all->lock, NULL);
+	err = hf_plain_init(all);
 	if (!err)
 		err = debug_err;
 	all->descriptors->shed = shed;
@@ -127,6 +126,7 @@ void hf_captures_close(struct hf_captures *all)
 	hf_memory_fini(all);
 	hf_jobs_fini(all);
 	hf_table_fini(all);
+	pthread_mutex_destroy(&all->lock);
 	hf_plain_fini(all);
 	pthread_mutex_destroy(&all->params_access.lock);
 	free(all->params_wrong);

@@ -10,6 +10,7 @@
 #ifndef HF_FS_CAPTURES_H
 #define HF_FS_CAPTURES_H
 
+#include "codecs/base/chains.h"
 #include "fs/archive/descriptors.h"
 #include "fs/archive/held.h"
 #include "fs/archive/params.h"
@@ -61,8 +62,7 @@ struct hf_captures {
 
 	/* The table. */
 	pthread_mutex_t lock;
-	struct hf_capture **bucket;
-	size_t mask, count;
+	struct hf_chains table; /* of captures */
 	struct hf_plain *plain; /* memory of files that are no captures */
 };
 
@@ -87,7 +87,6 @@ struct hf_found {
 	struct hf_stamp stamp;
 };
 
-int hf_table_init(struct hf_captures *all);
 void hf_table_fini(struct hf_captures *all);
 /* NULL if there is none. */
 struct hf_capture *hf_table_find(struct hf_captures *all, const char *path);

@@ -7,8 +7,8 @@
 #define HF_FS_MEMORY_H
 
 #include "fs/base/options.h"
-#include "index/catalogue.h"
-#include "index/exec.h"
+#include "index/catalogue/catalogue.h"
+#include "index/exec/exec.h"
 #include "fs/base/lock.h"
 
 #include <stdatomic.h>

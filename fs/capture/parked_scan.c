@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/parked_scan.h"
 
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "fs/base/lock.h"
 
 #include <assert.h>

@@ -7,63 +7,33 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { FIRST_BUCKETS = 256 };
-
-int hf_table_init(struct hf_captures *all)
-{
-	all->mask = FIRST_BUCKETS - 1;
-	/* Without it nothing is looked up or added, but all is closed as ever. */
-	all->bucket = calloc(FIRST_BUCKETS, sizeof *all->bucket);
-	pthread_mutex_init(&all->lock, NULL);
-	return all->bucket ? 0 : HF_ERR_NOMEM;
-}
-
 void hf_table_fini(struct hf_captures *all)
 {
-	for (size_t i = 0; all->bucket && i <= all->mask; i++)
-		for (struct hf_capture *capture = all->bucket[i], *next; capture; capture = next) {
-			next = capture->next;
-			hf_facts_unref(capture->facts);
-			hf_members_unref(capture->members);
-			hf_places_unref(capture->places);
-			free(capture->complaint);
-			pthread_mutex_destroy(&capture->lock);
-			pthread_cond_destroy(&capture->changed);
-			free(capture);
-		}
-	free(all->bucket);
-	pthread_mutex_destroy(&all->lock);
+	HF_CHAINS_EACH(&all->table, chain)
+	{
+		struct hf_capture *capture = HF_OWNER(chain, struct hf_capture, in_table);
+
+		hf_facts_unref(capture->facts);
+		hf_members_unref(capture->members);
+		hf_places_unref(capture->places);
+		free(capture->complaint);
+		pthread_mutex_destroy(&capture->lock);
+		pthread_cond_destroy(&capture->changed);
+		free(capture);
+	}
+	hf_chains_free(&all->table);
 }
 
 /* With the lock of the table held, as all below. */
 static struct hf_capture *look_up(struct hf_captures *all, const char *path, uint64_t hash)
 {
-	struct hf_capture *capture = all->bucket[hash & all->mask];
+	for (struct hf_chain *at = hf_chains_find(&all->table, hash); at; at = hf_chains_same(at)) {
+		struct hf_capture *capture = HF_OWNER(at, struct hf_capture, in_table);
 
-	while (capture && (capture->hash != hash || strcmp(capture->path, path) != 0))
-		capture = capture->next;
-	return capture;
-}
-
-static void grow(struct hf_captures *all)
-{
-	size_t mask = all->mask * 2 + 1;
-	struct hf_capture **bucket;
-
-	if (all->count <= all->mask)
-		return;
-	bucket = calloc(mask + 1, sizeof *bucket);
-	if (!bucket)
-		return;
-	for (size_t i = 0; i <= all->mask; i++)
-		for (struct hf_capture *capture = all->bucket[i], *next; capture; capture = next) {
-			next = capture->next;
-			capture->next = bucket[capture->hash & mask];
-			bucket[capture->hash & mask] = capture;
-		}
-	free(all->bucket);
-	all->bucket = bucket;
-	all->mask = mask;
+		if (!strcmp(capture->path, path))
+			return capture;
+	}
+	return NULL;
 }
 
 static struct hf_capture *new_capture(struct hf_captures *all, const char *path, uint64_t hash)
@@ -71,12 +41,13 @@ static struct hf_capture *new_capture(struct hf_captures *all, const char *path,
 	size_t size = strlen(path) + 1;
 	struct hf_capture *capture = calloc(1, sizeof *capture + size);
 
-	if (!capture)
+	if (!capture || hf_chains_add(&all->table, &capture->in_table, hash)) {
+		free(capture);
 		return NULL;
+	}
 	capture->all = all;
 	capture->common = all->common;
 	capture->path = memcpy(capture + 1, path, size);
-	capture->hash = hash;
 	capture->job = all->index_job;
 	capture->notice = all->notice_job;
 	atomic_init(&capture->version, 1);
@@ -105,10 +76,6 @@ int hf_table_add(struct hf_captures *all, const char *path, const struct hf_foun
 		capture->codec = found->codec;
 		capture->stamp = found->stamp;
 		capture->members = hf_members_ref(found->members);
-		capture->next = all->bucket[hash & all->mask];
-		all->bucket[hash & all->mask] = capture;
-		all->count++;
-		grow(all);
 	}
 	*ret_capture = capture;
 	return capture ? 0 : HF_ERR_NOMEM;
@@ -117,7 +84,6 @@ int hf_table_add(struct hf_captures *all, const char *path, const struct hf_foun
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
 {
 	HF_LOCKED(&all->lock);
-	for (size_t i = 0; all->bucket && i <= all->mask; i++)
-		for (struct hf_capture *capture = all->bucket[i]; capture; capture = capture->next)
-			fn(ctx, capture);
+	HF_CHAINS_EACH(&all->table, chain)
+	fn(ctx, HF_OWNER(chain, struct hf_capture, in_table));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two harts of two captures, from difference to difference. */
+#include "fs/bytes/answer.h"
 #include "fs/diff/run.h"
 
 #include "codecs/image/common.h"
@@ -218,10 +219,7 @@ static int open_side(struct differ *d, struct hf_captures *all, unsigned i)
 static int check(struct differ *d, int err)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		const struct hf_open *open = d->pair.side[i].open;
-		const struct hf_bytes bytes = {.capture = open->capture, .version = open->version};
-
-		if (hf_bytes_check_made(&bytes, err) == HF_ERR_CHANGED) {
+		if (hf_answer_check(d->pair.side[i].open, err) == HF_ERR_CHANGED) {
 			d->pair.which = i;
 			return HF_ERR_CHANGED;
 		}

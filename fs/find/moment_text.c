@@ -2,6 +2,7 @@
 /* Two forms of the same: lines, of which the first word says what they are about, and one object of JSON. */
 #include "fs/find/moment_text.h"
 
+#include "codecs/base/json_text.h"
 #include "codecs/setup/code_size.h"
 #include "fs/base/views.h"
 #include "fs/find/stack_text.h"
@@ -315,7 +316,7 @@ static void put_json_context(struct writer *w)
 	hf_sink_printf(
 		w->sink, "{\"hart\":%u,\"ordinal\":%llu,\"mode\":\"%s\",\"pc\":\"%016llx\",\"instruction\":", m->hart,
 		(unsigned long long)m->ordinal, hf_mode_name(m->insn.insn.mode), (unsigned long long)m->insn.insn.pc);
-	hf_find_put_json_text(w->sink, (char *)text, disassemble(w, text));
+	hf_put_json_text(w->sink, (char *)text, disassemble(w, text), HF_JSON_AS_IT_IS);
 	hf_sink_printf(w->sink, ",\"context\":{");
 	for (size_t i = 0; i < FIELDS; i++) {
 		const char *name = field_of(m, i, &known, &value);
@@ -339,7 +340,7 @@ static void put_json_context(struct writer *w)
 static void put_json_value(struct writer *w, const struct said *said)
 {
 	if (said->name < said->size)
-		hf_find_put_json_text(w->sink, said->text + said->name + 1, said->size - said->name - 1);
+		hf_put_json_text(w->sink, said->text + said->name + 1, said->size - said->name - 1, HF_JSON_AS_IT_IS);
 	else
 		hf_sink_printf(w->sink, "null");
 }
@@ -351,7 +352,7 @@ static void put_json_registers(struct writer *w)
 		const struct said *said = &w->reg[i];
 
 		hf_sink_printf(w->sink, i ? "," : "");
-		hf_find_put_json_text(w->sink, said->text, said->name);
+		hf_put_json_text(w->sink, said->text, said->name, HF_JSON_AS_IT_IS);
 		if (!said->told) {
 			hf_sink_printf(w->sink, ":null");
 			continue;

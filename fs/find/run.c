@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A question to a capture: hart by hart, with the summary if there is a good one. */
 #include "codecs/base/errors.h"
+#include "fs/bytes/answer.h"
 #include "fs/bytes/kinds.h"
 #include "fs/find/run.h"
 
@@ -19,7 +20,7 @@ struct finding {
 	struct hf_disasm *disasm;
 	struct hf_worker *worker; /* decodes; NULL: threads of the executor do */
 	struct hf_find_state state;
-	uint64_t unknown;
+	uint64_t unknown, count; /* answers that cannot be told; and those that were */
 	char *why;
 	size_t size;
 };
@@ -272,48 +273,46 @@ static int refuse(const struct finding *f)
 	return what ? HF_ERR_UNSUPPORTED : 0;
 }
 
-int hf_find_opened(struct hf_open *open, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)
+static int find_opened(void *ctx, struct hf_open *open)
 {
-	struct finding f = {.find = find, .open = open, .why = why, .size = size};
+	struct finding *f = ctx;
 	struct hf_disasm *disasm = NULL;
 	int err;
 
-	*ret_count = 0;
-	*why = 0;
-	f.worker = find->chunks ? find->chunks->worker : NULL;
-	err = open->stream ? refuse(&f) : HF_ERR_UNSUPPORTED;
-	if (!err && !f.worker)
+	f->open = open;
+	f->worker = f->find->chunks ? f->find->chunks->worker : NULL;
+	err = open->stream ? refuse(f) : HF_ERR_UNSUPPORTED;
+	if (!err && !f->worker)
 		err = hf_disasm_new(&disasm);
-	f.disasm = f.worker ? f.worker->env.disasm : disasm;
-	if (!err && !find->no_summary && hf_open_summary(open, &f.summary))
-		f.summary = NULL;
+	f->disasm = f->worker ? f->worker->env.disasm : disasm;
+	if (!err && !f->find->no_summary && hf_open_summary(f->open, &f->summary))
+		f->summary = NULL;
 	if (!err)
-		err = ask_harts(&f);
-	*ret_count = f.state.count;
-	if (!err && !f.state.seen && !f.unknown && find->limit)
-		err = doubt(&f);
-	if (f.summary)
-		hf_summary_close(f.summary);
+		err = ask_harts(f);
+	f->count = f->state.count;
+	if (!err && !f->state.seen && !f->unknown && f->find->limit)
+		err = doubt(f);
+	if (f->summary)
+		hf_summary_close(f->summary);
 	hf_disasm_free(disasm);
 	return err;
 }
 
 int hf_find_run(struct hf_captures *all, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)
 {
-	struct hf_capture *capture;
-	struct hf_open *open;
-	int err = hf_capture_at(all, find->path, &capture);
+	struct finding f = {.find = find, .why = why, .size = size};
+	int err;
 
-	*ret_count = 0;
 	*why = 0;
-	if (!err)
-		err = hf_open_get(capture, capture->version, &open);
-	if (err)
-		return err;
-	err = hf_find_opened(open, find, ret_count, why, size);
-	/* What there are words for is no fault of the index. */
-	if (!*why)
-		hf_open_blame(open, err);
-	hf_open_put(open);
+	err = hf_answer_here(all, find->path, find_opened, &f, why);
+	*ret_count = f.count;
 	return err;
+}
+
+int hf_find_opened(struct hf_open *open, const struct hf_find *find, char *why, size_t size)
+{
+	struct finding f = {.find = find, .why = why, .size = size};
+
+	*why = 0;
+	return find_opened(&f, open);
 }

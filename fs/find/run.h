@@ -10,6 +10,6 @@ struct hf_open;
 int hf_find_run(struct hf_captures *all, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size);
 
 /* hf_find_run of an opened capture. */
-int hf_find_opened(struct hf_open *open, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size);
+int hf_find_opened(struct hf_open *open, const struct hf_find *find, char *why, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/scan.h"
 
-#include "fs/bytes/made.h"
+#include "codecs/isa/disasm.h"
+#include "fs/bytes/answer.h"
 #include "fs/find/stacks.h"
 
 #include <stdlib.h>
@@ -34,14 +35,12 @@ struct scan {
 static int run_slot(struct hf_job *job, struct hf_worker *worker)
 {
 	struct slot *slot = (struct slot *)job;
-	const struct hf_open *open = slot->reader.source->open;
-	const struct hf_bytes bytes = {.capture = open->capture, .version = open->version};
-	int err = hf_stopping(open->capture->common) ? HF_ERR_CANCELLED : hf_made_disasm(worker);
+	int err = hf_stopping(slot->reader.source->open->capture->common) ? HF_ERR_CANCELLED
+									  : hf_disasm_need(&worker->env.disasm);
 
 	if (!err)
 		err = hf_find_chunk(&slot->reader, slot->number, worker, &slot->chunk);
-	slot->err = hf_bytes_check_made(&bytes, err);
-	return slot->err;
+	return slot->err = hf_answer_check(slot->reader.source->open, err);
 }
 
 static void submit(struct scan *s, uint64_t number)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/stack_text.h"
+#include "codecs/base/json_text.h"
 
 /* What stands before the address of a function, and its kind in JSON. */
 static const struct {
@@ -74,22 +75,6 @@ void hf_stack_put_lines(struct hf_sink *sink, const struct hf_stack *stack, cons
 
 /* ---- JSON ---- */
 
-void hf_find_put_json_text(struct hf_sink *sink, const char *text, size_t size)
-{
-	hf_sink_write(sink, "\"", 1);
-	for (size_t i = 0; i < size; i++) {
-		const unsigned char byte = (unsigned char)text[i];
-
-		if (byte < 0x20)
-			hf_sink_printf(sink, "\\u%04x", byte);
-		else if (byte == '"' || byte == '\\')
-			hf_sink_printf(sink, "\\%c", byte);
-		else
-			hf_sink_write(sink, &byte, 1);
-	}
-	hf_sink_write(sink, "\"", 1);
-}
-
 /* "key":"80001028","key_symbol":"page","key_offset":40; null where it is not known. */
 static void put_json_pc(struct hf_sink *sink, const char *key, bool known, uint64_t pc,
 			const struct hf_symbols *symbols)
@@ -104,7 +89,7 @@ static void put_json_pc(struct hf_sink *sink, const char *key, bool known, uint6
 	if (!symbol)
 		return;
 	hf_sink_printf(sink, ",\"%s_symbol\":", key);
-	hf_find_put_json_text(sink, symbol->name, symbol->name_size);
+	hf_put_json_text(sink, symbol->name, symbol->name_size, HF_JSON_AS_IT_IS);
 	hf_sink_printf(sink, ",\"%s_offset\":%llu", key, (unsigned long long)(pc - symbol->start));
 }
 

@@ -6,7 +6,7 @@
 #include "codecs/base/sink.h"
 #include "codecs/image/symbols.h"
 #include "fs/capture/open_capture.h"
-#include "index/stack.h"
+#include "index/answer/stack.h"
 
 /* Those that name the hart's code in its listing; NULL: there are none. */
 const struct hf_symbols *hf_find_symbols(const struct hf_open *open, uint32_t hart);
@@ -19,7 +19,5 @@ void hf_stack_put_lines(struct hf_sink *sink, const struct hf_stack *stack, cons
 			const char *prefix);
 /* An array of objects. */
 void hf_stack_put_json(struct hf_sink *sink, const struct hf_stack *stack, const struct hf_symbols *symbols);
-/* A string with its quotes. What is not ASCII is as it is in the names that the listing has. */
-void hf_find_put_json_text(struct hf_sink *sink, const char *text, size_t size);
 
 #endif

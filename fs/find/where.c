@@ -7,7 +7,7 @@
 #include "fs/find/run.h"
 #include "fs/find/scan.h"
 #include "fs/find/where_value.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,8 +89,7 @@ static int count(struct hf_where *where, struct hf_open *open, struct hf_worker 
 				     .ctx = where,
 				     .told = told};
 	char why[256];
-	uint64_t n;
-	int err = hf_find_opened(open, &find, &n, why, sizeof why);
+	int err = hf_find_opened(open, &find, why, sizeof why);
 
 	if (!err && where->unknown)
 		return HF_ERR_WHERE_UNKNOWN;
@@ -260,7 +259,7 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 	const struct hf_find_source source = {.open = open, .terms = where->terms, .hart = where->made.hart};
 	struct hf_find_reader *reader = calloc(1, sizeof *reader);
 	struct hf_find_chunk chunk;
-	int err = reader ? hf_made_disasm(worker) : HF_ERR_NOMEM;
+	int err = reader ? hf_disasm_need(&worker->env.disasm) : HF_ERR_NOMEM;
 
 	if (!err) {
 		reader->source = &source;

@@ -3,58 +3,34 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 2 * HF_BUSY_FUNCTIONS, FIRST_ROOM = 64 };
-
-static int make_room(struct hf_busy *busy)
-{
-	struct hf_busy_function *more;
-
-	if (!busy->slot)
-		busy->slot = calloc(SLOTS, sizeof *busy->slot);
-	if (!busy->slot)
-		return HF_ERR_NOMEM;
-	if (busy->count < FIRST_ROOM ? busy->count != 0 : (busy->count & (busy->count - 1)) != 0)
-		return 0;
-	more = realloc(busy->function, (busy->count ? 2 * (size_t)busy->count : FIRST_ROOM) * sizeof *more);
-	if (!more)
-		return HF_ERR_NOMEM;
-	busy->function = more;
-	return 0;
-}
-
 /* The number of its function, perhaps a new one; HF_BUSY_FUNCTIONS: there is no room. */
 static int find(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc, uint32_t *ret_number)
 {
 	const struct hf_symbol *symbol = symbols ? hf_symbols_at(symbols, pc) : NULL;
 	const uint64_t start = symbol ? symbol->start : pc & ~UINT64_C(0xfff);
-	size_t at = start * UINT64_C(0x9e3779b97f4a7c15) >> 49;
-	int err = make_room(busy);
+	const uint32_t hash = hf_hash_of(start, 0);
+	int err;
 
-	if (err)
-		return err;
-	for (; busy->slot[at]; at = (at + 1) % SLOTS) {
-		const struct hf_busy_function *function = &busy->function[busy->slot[at] - 1];
-
-		if (function->start == start && function->symbol == symbol)
-			break;
-	}
-	if (!busy->slot[at] && busy->count == HF_BUSY_FUNCTIONS) {
-		busy->full = true;
-		*ret_number = HF_BUSY_FUNCTIONS;
+	HF_HASH_EACH(&busy->map, hash, i)
+	if (busy->function[i].start == start && busy->function[i].symbol == symbol) {
+		*ret_number = i;
 		return 0;
 	}
-	if (!busy->slot[at]) {
-		busy->function[busy->count] = (struct hf_busy_function){.start = start, .symbol = symbol};
-		busy->slot[at] = ++busy->count;
+	*ret_number = busy->count;
+	if (busy->count == HF_BUSY_FUNCTIONS) {
+		busy->full = true;
+		return 0;
 	}
-	*ret_number = busy->slot[at] - 1;
-	return 0;
+	err = hf_hash_map_add_row(&busy->map, hash, &busy->function, sizeof *busy->function);
+	if (!err)
+		busy->function[busy->count++] = (struct hf_busy_function){.start = start, .symbol = symbol};
+	return err;
 }
 
 int hf_busy_find(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc,
 		 struct hf_busy_function **ret_function)
 {
-	int err = busy->slot && pc == busy->last_pc ? 0 : find(busy, symbols, pc, &busy->last);
+	int err = busy->count && pc == busy->last_pc ? 0 : find(busy, symbols, pc, &busy->last);
 
 	if (err)
 		return err;
@@ -66,7 +42,7 @@ int hf_busy_find(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_
 void hf_busy_free(struct hf_busy *busy)
 {
 	free(busy->function);
-	free(busy->slot);
+	hf_hash_map_free(&busy->map);
 	*busy = (struct hf_busy){0};
 }
 

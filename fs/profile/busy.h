@@ -3,6 +3,7 @@
 #ifndef HF_FS_PROFILE_BUSY_H
 #define HF_FS_PROFILE_BUSY_H
 
+#include "codecs/base/hash_map.h"
 #include "fs/profile/texts.h"
 
 /* Parts of the time. */
@@ -19,7 +20,8 @@ struct hf_busy_function {
 /* A zeroed one is empty. */
 struct hf_busy {
 	struct hf_busy_function *function;
-	uint32_t count, *slot;
+	uint32_t count;
+	struct hf_hash_map map;
 	bool full;
 	uint64_t last_pc; /* that was asked for, and its function */
 	uint32_t last;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all texts of a profile are made of: how often each instruction was executed, and the calls. */
-#include "fs/bytes/bytes.h"
+#include "fs/bytes/answer.h"
 #include "fs/profile/counted.h"
 
 static struct hf_counted_range range_of(const struct hf_profile_source *source)
@@ -68,16 +68,24 @@ bool hf_profile_is_whole(const struct hf_profile_source *source)
 	return hart && source->end - source->first == hart->info.insns;
 }
 
-static int count_whole(const struct hf_profile_source *source, struct hf_counts *counts, struct hf_summary_tree **ret_tree)
+struct counting {
+	struct hf_profile_source source;
+	struct hf_counts *counts;
+	struct hf_summary_tree **tree;
+};
+
+static int count_whole(void *ctx, struct hf_summary *summary)
 {
+	struct counting *c = ctx;
 	bool sampled;
 	int err;
 
-	*counts = (struct hf_counts){0};
-	*ret_tree = NULL;
-	err = hf_profile_counted(source, counts, ret_tree, &sampled);
+	c->source.summary = summary;
+	*c->counts = (struct hf_counts){0};
+	*c->tree = NULL;
+	err = hf_profile_counted(&c->source, c->counts, c->tree, &sampled);
 	if (err)
-		hf_counts_free(counts);
+		hf_counts_free(c->counts);
 	return err;
 }
 
@@ -89,22 +97,15 @@ static bool is_stopping(void *ctx)
 int hf_profile_count(struct hf_open *open, uint32_t id, struct hf_counts *ret_counts, struct hf_summary_tree **ret_tree)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, id);
-	struct hf_profile_source source = {.open = open, .hart = id, .stop = is_stopping, .ctx = open->capture->common};
-	int err;
+	struct counting c = {
+		.source = {.open = open, .hart = id, .stop = is_stopping, .ctx = open->capture->common},
+		.counts = ret_counts,
+		.tree = ret_tree,
+	};
 
 	if (!hart || !open->stream)
 		return HF_ERR_NOT_FOUND;
-	source.end = hart->info.insns;
-	source.decodes = source.end <= HF_PROFILE_DECODED;
-	if (hf_open_summary(open, &source.summary))
-		source.summary = NULL;
-	err = count_whole(&source, ret_counts, ret_tree);
-	if (source.summary && err == HF_ERR_STATE) {
-		hf_summary_remove(source.summary);
-		hf_summary_close(source.summary);
-		source.summary = NULL;
-		err = count_whole(&source, ret_counts, ret_tree);
-	}
-	hf_summary_close(source.summary);
-	return err;
+	c.source.end = hart->info.insns;
+	c.source.decodes = c.source.end <= HF_PROFILE_DECODED;
+	return hf_answer_summed(open, count_whole, &c);
 }

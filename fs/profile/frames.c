@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/frames.h"
+#include "codecs/base/hash_map.h"
 
 #include <stdlib.h>
 
@@ -23,8 +24,7 @@ struct making {
 	struct keyed *keyed;
 	struct loose *loose; /* the first is all */
 	uint32_t count;
-	uint32_t *slot; /* number of a loose frame plus 1; by parent and name */
-	size_t slot_mask;
+	struct hf_hash_map map;	 /* of loose frames, by parent and name */
 	uint32_t *order, *first; /* loose frames by parent and name; of each where its own begin in order */
 };
 
@@ -130,43 +130,42 @@ static uint8_t kind_of(const struct making *m, const struct hf_call_node *node, 
 	return node->kind == HF_CALL_FUNCTION ? m->loose[parent].kind : roots[node->kind];
 }
 
-static uint32_t put_loose(struct making *m, const struct hf_call_node *node, uint32_t parent, uint32_t name)
+static int put_loose(struct making *m, const struct hf_call_node *node, uint32_t parent, uint32_t name,
+		     uint32_t *ret_loose)
 {
-	size_t at = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15) >> 24 & m->slot_mask;
-	struct loose *loose;
+	const uint32_t hash = hf_hash_of(parent, name);
+	uint32_t at = m->count;
+	int err = 0;
 
-	while (m->slot[at]) {
-		loose = &m->loose[m->slot[at] - 1];
-		if (loose->parent == parent && loose->name == name)
-			break;
-		at = (at + 1) & m->slot_mask;
+	HF_HASH_EACH(&m->map, hash, i)
+	if (m->loose[i].parent == parent && m->loose[i].name == name)
+		at = i;
+	if (at == m->count) {
+		err = hf_hash_map_add(&m->map, hash, m->count++);
+		m->loose[at] = (struct loose){.parent = parent, .name = name, .kind = kind_of(m, node, parent)};
 	}
-	if (!m->slot[at]) {
-		m->loose[m->count] = (struct loose){.parent = parent, .name = name};
-		m->loose[m->count].kind = kind_of(m, node, parent);
-		m->slot[at] = ++m->count;
-	}
-	loose = &m->loose[m->slot[at] - 1];
-	loose->own += node->own;
-	loose->calls += node->calls;
-	return m->slot[at] - 1;
+	m->loose[at].own += node->own;
+	m->loose[at].calls += node->calls;
+	*ret_loose = at;
+	return err;
 }
 
 static int merge(struct making *m)
 {
 	const struct hf_summary_tree *tree = m->of->tree;
 	uint32_t *loose_of = malloc((tree->count + 1) * sizeof *loose_of);
+	int err = 0;
 
 	if (!loose_of)
 		return HF_ERR_NOMEM;
 	m->loose[0] = (struct loose){.name = HF_FRAME_NONE, .kind = HF_FRAME_OTHER, .calls = 1};
 	m->count = 1;
-	for (uint32_t i = 0; i < tree->count; i++) {
+	for (uint32_t i = 0; i < tree->count && !err; i++) {
 		const struct hf_call_node *node = &tree->nodes[i];
 		const uint32_t parent = node->parent == HF_CALL_NO_NODE ? 0 : loose_of[node->parent];
 
 		if ((node->kind != HF_CALL_BEYOND || node->own) && !hf_summary_tree_is_left(tree, i))
-			loose_of[i] = put_loose(m, node, parent, m->frames->name_of[i]);
+			err = put_loose(m, node, parent, m->frames->name_of[i], &loose_of[i]);
 	}
 	free(loose_of);
 	for (uint32_t i = m->count; i-- > 0;) {
@@ -174,7 +173,7 @@ static int merge(struct making *m)
 		if (i)
 			m->loose[m->loose[i].parent].total += m->loose[i].total;
 	}
-	return 0;
+	return err;
 }
 
 /* ---- the order in which they are drawn ---- */
@@ -258,23 +257,17 @@ static int place(struct making *m)
 static int make_room(struct making *m)
 {
 	const size_t nodes = m->of->tree->count + (size_t)2;
-	size_t slots = 16;
 
-	while (slots < 2 * nodes)
-		slots *= 2;
-	m->slot_mask = slots - 1;
 	m->keyed = calloc(nodes, sizeof *m->keyed);
 	m->loose = calloc(nodes, sizeof *m->loose);
-	m->slot = calloc(slots, sizeof *m->slot);
 	m->order = calloc(nodes, sizeof *m->order);
 	m->first = calloc(nodes, sizeof *m->first);
 	m->frames->frame = calloc(nodes, sizeof *m->frames->frame);
 	m->frames->name = calloc(nodes, sizeof *m->frames->name);
 	m->frames->name_of = calloc(nodes, sizeof *m->frames->name_of);
-	return m->keyed && m->loose && m->slot && m->order && m->first && m->frames->frame && m->frames->name &&
-			       m->frames->name_of ?
-		       0 :
-		       HF_ERR_NOMEM;
+	return m->keyed && m->loose && m->order && m->first && m->frames->frame && m->frames->name && m->frames->name_of
+		       ? 0
+		       : HF_ERR_NOMEM;
 }
 
 int hf_frames_make(const struct hf_profiled *of, struct hf_frames *ret_frames)
@@ -294,7 +287,7 @@ int hf_frames_make(const struct hf_profiled *of, struct hf_frames *ret_frames)
 		err = place(&m);
 	free(m.keyed);
 	free(m.loose);
-	free(m.slot);
+	hf_hash_map_free(&m.map);
 	free(m.order);
 	free(m.first);
 	return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.txt: which pages of memory were read and written, by which functions; of what is long, in how many chunks. */
-#include "codecs/base/array.h"
+#include "codecs/base/hash_map.h"
 #include "fs/profile/both.h"
 #include "fs/profile/texts.h"
 #include "index/summary/words_pages.h"
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { PAGE_BITS = 12, FIRST_SLOTS = 1024 };
+enum { PAGE_BITS = 12 };
 
 /* Pairs of a page and a function that are told apart. */
 #define PAIRS_MAX (UINT32_C(1) << 19)
@@ -29,43 +29,14 @@ struct pair {
 struct table {
 	const struct hf_profiled *of;
 	struct pair *pair;
-	size_t count, room;
-	uint32_t *slot;			/* 1 + number of a pair, 0: free */
-	size_t slots;			/* a power of two; more than twice the pairs */
+	size_t count;
+	struct hf_hash_map map;
 	const struct hf_symbol *symbol; /* of the instruction at hand */
 	bool retired;			/* it did */
 	bool any;			/* there was an access */
 };
 
 /* ---- counting ---- */
-
-static size_t slot_of(const struct table *t, const struct pair *key)
-{
-	const uint64_t hash = (key->page * 4 + key->place) * UINT64_C(0x9e3779b97f4a7c15) ^
-			      (uint64_t)(uintptr_t)key->symbol * UINT64_C(0xc2b2ae3d27d4eb4f);
-
-	return (size_t)(hash ^ hash >> 29) & (t->slots - 1);
-}
-
-static int grow(struct table *t)
-{
-	const size_t slots = t->slots ? 2 * t->slots : FIRST_SLOTS;
-	uint32_t *slot = calloc(slots, sizeof *slot);
-
-	if (!slot)
-		return HF_ERR_NOMEM;
-	free(t->slot);
-	t->slot = slot;
-	t->slots = slots;
-	for (size_t i = 0; i < t->count; i++) {
-		size_t at = slot_of(t, &t->pair[i]);
-
-		while (slot[at])
-			at = (at + 1) & (slots - 1);
-		slot[at] = (uint32_t)i + 1;
-	}
-	return 0;
-}
 
 static bool is_same(const struct pair *a, const struct pair *b)
 {
@@ -74,20 +45,17 @@ static bool is_same(const struct pair *a, const struct pair *b)
 
 static int find_pair(struct table *t, const struct pair *key, struct pair **ret_pair)
 {
-	size_t at;
-	int err = 2 * (t->count + 1) > t->slots ? grow(t) : 0;
+	const uint32_t hash = hf_hash_of(key->page * 4 + key->place, (uintptr_t)key->symbol >> 4);
+	int err;
 
-	if (!err)
-		err = hf_array_reserve(&t->pair, t->count + 1, &t->room, sizeof *t->pair);
+	HF_HASH_EACH(&t->map, hash, i)
+	if (is_same(*ret_pair = &t->pair[i], key))
+		return 0;
+	err = hf_hash_map_add_row(&t->map, hash, &t->pair, sizeof *t->pair);
 	if (err)
 		return err;
-	for (at = slot_of(t, key); t->slot[at] && !is_same(&t->pair[t->slot[at] - 1], key);)
-		at = (at + 1) & (t->slots - 1);
-	if (!t->slot[at]) {
-		t->pair[t->count] = *key;
-		t->slot[at] = (uint32_t)++t->count;
-	}
-	*ret_pair = &t->pair[t->slot[at] - 1];
+	*ret_pair = &t->pair[t->count++];
+	**ret_pair = *key;
 	return 0;
 }
 
@@ -275,7 +243,7 @@ static int put_accesses(const struct hf_profiled *of, struct hf_sink *sink)
 		put_page(&t, i, end, sink);
 	}
 	free(t.pair);
-	free(t.slot);
+	hf_hash_map_free(&t.map);
 	return err;
 }
 

@@ -2,7 +2,7 @@
 /* Profiles as they are made, kept and found again. */
 #include "fs/profile/profile.h"
 #include "codecs/setup/code_size.h"
-#include "fs/bytes/made.h"
+#include "fs/bytes/answer.h"
 #include "fs/profile/texts.h"
 
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static size_t counted_bytes(const struct hf_profile *profile)
 {
 	if (!profile->tree)
 		return 0;
-	return profile->counts.room * sizeof *profile->counts.row +
+	return profile->counts.n * sizeof *profile->counts.row +
 	       profile->tree->count * (sizeof *profile->tree->nodes + sizeof *profile->tree->below);
 }
 
@@ -133,10 +133,34 @@ static int write_file(struct hf_profile *profile, struct text *text, struct hf_p
 	return err;
 }
 
-/* A summary that is damaged is made again when the capture is indexed with one; until then the hart is decoded. */
-static int write_from(struct hf_profile *profile, struct text *text, struct hf_open *open, struct hf_worker *worker)
+/* What is made on a thread of the executor. */
+struct making {
+	struct hf_profile *profile;
+	struct text *text;
+	struct hf_profile_source source;
+	struct hf_worker *worker;
+};
+
+/* What a summary that is damaged said is forgotten, and the hart decoded. */
+static int write_summed(void *ctx, struct hf_summary *summary)
 {
-	struct hf_profile_source source = {
+	struct making *m = ctx;
+	int err;
+
+	m->source.summary = summary;
+	err = write_file(m->profile, m->text, &m->source, m->worker);
+	if (summary && err == HF_ERR_STATE)
+		forget_counted(m->profile);
+	return err;
+}
+
+static int write_from(void *ctx, struct hf_open *open, struct hf_worker *worker)
+{
+	struct making *m = ctx;
+	const struct hf_profile *profile = m->profile;
+
+	m->worker = worker;
+	m->source = (struct hf_profile_source){
 		.open = open,
 		.hart = profile->hart,
 		.first = profile->first,
@@ -146,34 +170,7 @@ static int write_from(struct hf_profile *profile, struct text *text, struct hf_o
 		.stop = is_stopping,
 		.ctx = profile->capture->common,
 	};
-	int err;
-
-	if (!open->stream)
-		return HF_ERR_NOT_FOUND;
-	if (hf_open_summary(open, &source.summary))
-		source.summary = NULL;
-	err = write_file(profile, text, &source, worker);
-	if (source.summary && err == HF_ERR_STATE) {
-		hf_summary_remove(source.summary);
-		hf_summary_close(source.summary);
-		source.summary = NULL;
-		forget_counted(profile);
-		err = write_file(profile, text, &source, worker);
-	}
-	hf_summary_close(source.summary);
-	return err;
-}
-
-struct making {
-	struct hf_profile *profile;
-	struct text *text;
-};
-
-static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
-{
-	const struct making *making = ctx;
-
-	return write_from(making->profile, making->text, open, worker);
+	return open->stream ? hf_answer_summed(open, write_summed, m) : HF_ERR_NOT_FOUND;
 }
 
 /* ---- keeping ---- */
@@ -328,7 +325,8 @@ static int make_once(struct hf_profile *profile, const struct hf_profile_which *
 	text = *ret_text;
 	profile->making = true;
 	pthread_mutex_unlock(&profiles->lock);
-	err = hf_make(profile->capture, profile->version, make, &(struct making){profile, text});
+	err = hf_answer_run(profile->capture, profile->version, write_from,
+			    &(struct making){.profile = profile, .text = text});
 	pthread_mutex_lock(&profiles->lock);
 	if (err) {
 		free_text(text);

@@ -1,73 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/sources.h"
+#include "codecs/base/array.h"
 #include "codecs/base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_SLOTS = 256 };
-
-static size_t slot_of(const struct hf_sources *sources, const char *name, uint32_t size)
-{
-	uint64_t hash = size;
-
-	for (uint32_t i = 0; i < size; i++)
-		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
-	return (hash ^ hash >> 29) & sources->slot_mask;
-}
-
-static void fill_slot(struct hf_sources *sources, uint32_t number)
-{
-	const struct hf_source_file *file = &sources->file[number];
-	size_t at = slot_of(sources, file->name, file->size);
-
-	while (sources->slot[at])
-		at = (at + 1) & sources->slot_mask;
-	sources->slot[at] = number;
-}
-
-/* Slots for twice as many files as there is room for. */
-static int grow(struct hf_sources *sources)
-{
-	const size_t slots = sources->slot_mask ? 2 * (sources->slot_mask + 1) : FIRST_SLOTS;
-	struct hf_source_file *file = realloc(sources->file, slots / 2 * sizeof *file);
-	uint32_t *slot;
-
-	if (!file)
-		return HF_ERR_NOMEM;
-	sources->file = file;
-	slot = calloc(slots, sizeof *slot);
-	if (!slot)
-		return HF_ERR_NOMEM;
-	free(sources->slot);
-	sources->slot = slot;
-	sources->slot_mask = slots - 1;
-	for (uint32_t i = 1; i < sources->file_count; i++)
-		fill_slot(sources, i);
-	if (!sources->file_count)
-		sources->file[sources->file_count++] = (struct hf_source_file){"", 0};
-	return 0;
-}
+#include <xxhash.h>
 
 int hf_sources_number(struct hf_sources *sources, const char *name, uint32_t size, uint32_t *ret_number)
 {
-	size_t at;
-	int err = sources->file_count >= (sources->slot_mask + 1) / 2 ? grow(sources) : 0;
+	const uint32_t hash = (uint32_t)XXH3_64bits(name, size);
+	int err;
 
-	if (err)
-		return err;
-	for (at = slot_of(sources, name, size); sources->slot[at]; at = (at + 1) & sources->slot_mask) {
-		const struct hf_source_file *file = &sources->file[sources->slot[at]];
-
-		if (file->size == size && !memcmp(file->name, name, size))
-			break;
+	HF_HASH_EACH(&sources->map, hash, i)
+	if (sources->file[i].size == size && !memcmp(sources->file[i].name, name, size)) {
+		*ret_number = i;
+		return 0;
 	}
-	if (!sources->slot[at]) {
-		sources->file[sources->file_count] = (struct hf_source_file){name, size};
-		sources->slot[at] = (uint32_t)sources->file_count++;
-	}
-	*ret_number = sources->slot[at];
-	return 0;
+	*ret_number = (uint32_t)sources->file_count;
+	err = hf_array_room(&sources->file, *ret_number, sizeof *sources->file);
+	if (!err)
+		err = hf_hash_map_add(&sources->map, hash, *ret_number);
+	if (!err)
+		sources->file[sources->file_count++] = (struct hf_source_file){name, size};
+	return err;
 }
 
 int hf_sources_init(struct hf_sources *sources, const struct hf_profiled *of, bool paths)
@@ -79,7 +35,9 @@ int hf_sources_init(struct hf_sources *sources, const struct hf_profiled *of, bo
 
 	*sources = (struct hf_sources){.any = of->symbols && hf_symbols_have_lines(of->symbols)};
 	sources->row = calloc(counts->n + 1, sizeof *sources->row);
-	err = sources->row ? grow(sources) : HF_ERR_NOMEM;
+	err = sources->row ? hf_array_room(&sources->file, 0, sizeof *sources->file) : HF_ERR_NOMEM;
+	if (!err)
+		sources->file[sources->file_count++] = (struct hf_source_file){"", 0};
 	for (size_t i = 0; !err && sources->any && i < counts->n; i++) {
 		const uint64_t pc = counts->row[i].pc;
 
@@ -99,7 +57,7 @@ void hf_sources_free(struct hf_sources *sources)
 {
 	free(sources->row);
 	free(sources->file);
-	free(sources->slot);
+	hf_hash_map_free(&sources->map);
 	*sources = (struct hf_sources){0};
 }
 

@@ -3,6 +3,7 @@
 #ifndef HF_FS_PROFILE_SOURCES_H
 #define HF_FS_PROFILE_SOURCES_H
 
+#include "codecs/base/hash_map.h"
 #include "fs/profile/texts.h"
 
 struct hf_source_file {
@@ -21,8 +22,7 @@ struct hf_sources {
 	struct hf_source_place *row; /* for each row of the counts */
 	struct hf_source_file *file; /* the first is none; two of one name are one */
 	size_t file_count;
-	uint32_t *slot; /* number of a file, 0: free */
-	size_t slot_mask;
+	struct hf_hash_map map;
 };
 
 /* paths: names are with directories. To be freed, also after an error, which is HF_ERR_NOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/rows/ahead.h"
 
-#include "fs/bytes/bytes.h"
+#include "fs/bytes/answer.h"
 #include "fs/capture/repair.h"
 
 #include <stdlib.h>
@@ -9,15 +9,13 @@
 /* Whether nothing of the chunk can be a row. */
 static int look(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker, bool *ret_barren)
 {
-	const struct hf_open *open = reader->source->open;
-	const struct hf_bytes any = {.capture = open->capture, .version = open->version};
 	struct hf_find_chunk found;
 	int err = hf_find_chunk(reader, number, worker, &found);
 
 	*ret_barren = !err && !found.items.count;
 	if (!err)
 		hf_find_chunk_fini(&found);
-	return hf_bytes_check_made(&any, err);
+	return hf_answer_check(reader->source->open, err);
 }
 
 static int run(struct hf_job *job, struct hf_worker *worker)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks as they are decoded, kept and found again. */
 #include "codecs/base/array.h"
-#include "fs/bytes/bytes.h"
+#include "fs/bytes/answer.h"
 #include "fs/find/walk.h"
 #include "fs/rows/hart.h"
 #include "fs/rows/rows.h"
@@ -62,7 +62,6 @@ static int put(void *ctx, const struct hf_event *ev)
 
 int hf_rows_chunk_decode(const struct hf_open *open, struct hf_cursor *cursor, struct hf_rows_chunk *chunk)
 {
-	const struct hf_bytes any = {.capture = open->capture, .version = open->version};
 	struct hf_walk *walk = malloc(sizeof *walk);
 	int err;
 
@@ -77,7 +76,7 @@ int hf_rows_chunk_decode(const struct hf_open *open, struct hf_cursor *cursor, s
 	free(walk);
 	if (!err && chunk->heads)
 		chunk->first[chunk->insns] = (uint32_t)chunk->heads;
-	return hf_bytes_check_made(&any, err);
+	return hf_answer_check(open, err);
 }
 
 struct hf_rows_chunk *hf_rows_chunk_new(const struct hf_rows_hart *hart, uint64_t number)

@@ -6,29 +6,17 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { FIRST_BUCKETS = 1024 };
-
-int hf_nodes_init(struct hf_nodes *nodes)
+void hf_nodes_init(struct hf_nodes *nodes)
 {
-	*nodes = (struct hf_nodes){.mask = FIRST_BUCKETS - 1};
-	nodes->bucket = calloc(FIRST_BUCKETS, sizeof *nodes->bucket);
-	if (!nodes->bucket)
-		return HF_ERR_NOMEM;
+	*nodes = (struct hf_nodes){.table = {0}};
 	pthread_mutex_init(&nodes->lock, NULL);
-	return 0;
 }
 
 void hf_nodes_fini(struct hf_nodes *nodes)
 {
-	if (!nodes->bucket)
-		return;
-	for (size_t i = 0; i <= nodes->mask; i++)
-		for (struct hf_node *node = nodes->bucket[i], *next; node; node = next) {
-			next = node->next;
-			free(node);
-		}
-	free(nodes->bucket);
-	nodes->bucket = NULL;
+	HF_CHAINS_EACH(&nodes->table, chain)
+	free(HF_OWNER(chain, struct hf_node, in_table));
+	hf_chains_free(&nodes->table);
 	pthread_mutex_destroy(&nodes->lock);
 }
 
@@ -54,11 +42,9 @@ static bool same_key(const struct hf_node_key *a, const struct hf_node_key *b)
 
 static struct hf_node *find(struct hf_nodes *nodes, uint64_t ino)
 {
-	struct hf_node *node = nodes->bucket[ino & nodes->mask];
+	struct hf_chain *chain = hf_chains_find(&nodes->table, ino);
 
-	while (node && node->ino != ino)
-		node = node->next;
-	return node;
+	return chain ? HF_OWNER(chain, struct hf_node, in_table) : NULL;
 }
 
 /*
@@ -80,44 +66,20 @@ static struct hf_node *probe(struct hf_nodes *nodes, const struct hf_node_key *k
 	}
 }
 
-/* More buckets when there are more nodes than buckets; without memory the chains get longer. */
-static void grow(struct hf_nodes *nodes)
-{
-	size_t mask = nodes->mask * 2 + 1;
-	struct hf_node **bucket;
-
-	if (nodes->count <= nodes->mask)
-		return;
-	bucket = calloc(mask + 1, sizeof *bucket);
-	if (!bucket)
-		return;
-	for (size_t i = 0; i <= nodes->mask; i++)
-		for (struct hf_node *node = nodes->bucket[i], *next; node; node = next) {
-			next = node->next;
-			node->next = bucket[node->ino & mask];
-			bucket[node->ino & mask] = node;
-		}
-	free(nodes->bucket);
-	nodes->bucket = bucket;
-	nodes->mask = mask;
-}
-
 static struct hf_node *add(struct hf_nodes *nodes, const struct hf_node_key *key, uint64_t ino)
 {
 	size_t size = strlen(key->path) + 1;
 	struct hf_node *node = calloc(1, sizeof *node + size);
 
-	if (!node)
+	if (!node || hf_chains_add(&nodes->table, &node->in_table, ino)) {
+		free(node);
 		return NULL;
+	}
 	node->ino = ino;
 	node->key = *key;
 	node->key.path = memcpy(node + 1, key->path, size);
-	node->next = nodes->bucket[ino & nodes->mask];
-	nodes->bucket[ino & nodes->mask] = node;
-	nodes->count++;
 	if (key->capture)
 		hf_link_add(&key->capture->nodes, &node->of_capture);
-	grow(nodes);
 	return node;
 }
 
@@ -162,15 +124,10 @@ struct hf_node *hf_node_ref(struct hf_nodes *nodes, uint64_t ino)
 /* With the lock held. */
 static void drop(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
 {
-	struct hf_node **at;
-
 	node->refs -= count < node->refs ? count : node->refs;
 	if (node->refs || node->crowded)
 		return;
-	for (at = &nodes->bucket[node->ino & nodes->mask]; *at != node;)
-		at = &(*at)->next;
-	*at = node->next;
-	nodes->count--;
+	hf_chains_remove(&nodes->table, &node->in_table);
 	if (node->key.capture)
 		hf_link_remove(&node->of_capture);
 	free(node);

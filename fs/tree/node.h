@@ -7,6 +7,7 @@
 #ifndef HF_FS_NODE_H
 #define HF_FS_NODE_H
 
+#include "codecs/base/chains.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
 #include "fs/tree/opened.h"
@@ -51,17 +52,16 @@ struct hf_node {
 	bool mixed;                 /* what the kernel has cached may be an old list */
 	size_t shown_size;          /* of a text that changes by itself: as last opened */
 	unsigned shown;             /* open files of it */
-	struct hf_node *next;       /* in the bucket */
+	struct hf_chain in_table;   /* by ino */
 	struct hf_link of_capture;  /* in its capture's nodes */
 };
 
 struct hf_nodes {
 	pthread_mutex_t lock;
-	struct hf_node **bucket;
-	size_t mask, count;
+	struct hf_chains table;
 };
 
-int hf_nodes_init(struct hf_nodes *nodes);
+void hf_nodes_init(struct hf_nodes *nodes);
 void hf_nodes_fini(struct hf_nodes *nodes);
 
 /* The node of a key, with one reference more. */

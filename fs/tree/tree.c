@@ -21,14 +21,13 @@ int hf_tree_init(struct hf_tree *tree)
 {
 	const struct hf_node_key key = {.kind = HF_NODE_PLAIN, .type = S_IFDIR, .path = ""};
 	struct hf_node *root;
-	int err;
 
 	tree->uid = geteuid();
 	tree->gid = getegid();
 	hf_kepts_init(&tree->kepts);
 	hf_control_init(&tree->control);
-	err = hf_nodes_init(&tree->nodes);
-	return err ? err : hf_node_get(&tree->nodes, &key, &root);
+	hf_nodes_init(&tree->nodes);
+	return hf_node_get(&tree->nodes, &key, &root);
 }
 
 void hf_tree_fini(struct hf_tree *tree)

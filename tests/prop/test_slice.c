@@ -366,7 +366,7 @@ static void check_many(const struct whole *w)
 			 (unsigned long long)(i % 5000 + i % 3));
 		CHECK(hf_fst_size(&t, path) > 0);
 	}
-	CHECK(t.fs->slices.count <= 4096);
+	CHECK(t.fs->slices.table.count <= 4096);
 	CHECK_EQ(hf_fs_read_wait(t.fs, file, whole.n - 1000, buf, 1000, &n), 0);
 	CHECK(n == 1000 && memcmp(buf, whole.p + whole.n - 1000, 1000) == 0);
 	hf_file_close(file);
