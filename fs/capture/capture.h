@@ -12,6 +12,7 @@
 #include "fs/archive/stamp.h"
 #include "fs/base/list.h"
 #include "fs/base/lock.h"
+#include "fs/program/places.h"
 #include "index/exec/exec.h"
 #include "index/index.h"
 
@@ -30,7 +31,6 @@ enum hf_capture_state {
 struct hf_facts;
 struct hf_members;
 struct hf_open;
-struct hf_places;
 struct hf_shared;
 
 /* Lives as long as the fs. */
@@ -70,8 +70,7 @@ struct hf_capture {
 	int64_t paused_ns;  /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
 
-	struct hf_places *places;	/* where the ELF files beside it lay, in that version; NULL: nobody asked */
-	uint64_t places_version;
+	struct hf_kept_places places; /* where the ELF files beside it lay */
 
 	struct hf_link nodes; /* its inodes; the nodes' lock */
 

@@ -12,7 +12,6 @@
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
 #include "fs/capture/build.h"
-#include "fs/capture/debug_dir.h"
 #include "fs/capture/executable.h"
 #include "fs/capture/index_dir.h"
 #include "fs/capture/jobs.h"
@@ -22,6 +21,7 @@
 #include "fs/capture/plain.h"
 #include "fs/capture/shared.h"
 #include "fs/capture/table.h"
+#include "fs/program/debug_dir.h"
 
 struct hf_captures {
 	/* The common, archive, held and descriptors of shared, and what goes up (jobs), are set by who opens. */

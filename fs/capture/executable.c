@@ -5,10 +5,10 @@
 #include "codecs/setup/code_size.h"
 #include "fs/base/chunk_cache.h"
 #include "fs/base/views.h"
-#include "fs/capture/companion.h"
 #include "fs/capture/facts.h"
 #include "fs/capture/opened.h"
 #include "fs/capture/shared.h"
+#include "fs/program/companion.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "fs/capture/makers.h"
 #include "fs/base/views.h"
 #include "fs/capture/opened.h"
-#include "fs/capture/reach.h"
 #include "fs/capture/shared.h"
+#include "fs/stream/reach.h"
 
 #include <stdlib.h>
 #include <string.h>

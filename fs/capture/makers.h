@@ -7,7 +7,7 @@
 #define HF_FS_MAKERS_H
 
 #include "fs/base/lock.h"
-#include "fs/capture/reach.h"
+#include "fs/stream/reach.h"
 #include "index/index.h"
 
 struct hf_open;

@@ -5,10 +5,10 @@
 #include "fs/base/modes.h"
 #include "fs/base/views.h"
 #include "fs/capture/capture.h"
-#include "fs/capture/companion.h"
 #include "fs/capture/facts.h"
 #include "fs/capture/shared.h"
-#include "fs/capture/trace.h"
+#include "fs/program/companion.h"
+#include "fs/stream/trace.h"
 #include "index/summary/summary.h"
 
 /* Whether the stream has one hart only and is, as it is, its codec's view of it. */

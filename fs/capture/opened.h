@@ -5,11 +5,11 @@
 
 #include "fs/base/chunk_cache.h"
 #include "fs/base/list.h"
-#include "fs/capture/block_source.h"
 #include "fs/capture/capture.h"
-#include "fs/capture/companion.h"
 #include "fs/capture/facts.h"
-#include "fs/capture/trace.h"
+#include "fs/program/companion.h"
+#include "fs/stream/block_source.h"
+#include "fs/stream/trace.h"
 
 struct hf_modes;
 struct hf_summary;

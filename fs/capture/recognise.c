@@ -5,17 +5,17 @@
 #include "fs/archive/path.h"
 #include "fs/archive/probe.h"
 #include "fs/base/common.h"
-#include "fs/capture/beside.h"
 #include "fs/capture/capture.h"
-#include "fs/capture/debug_dir.h"
 #include "fs/capture/facts.h"
-#include "fs/capture/members.h"
 #include "fs/capture/memory.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/plain.h"
 #include "fs/capture/queue.h"
 #include "fs/capture/shared.h"
 #include "fs/capture/table.h"
+#include "fs/program/beside.h"
+#include "fs/program/debug_dir.h"
+#include "fs/stream/members.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #include "fs/base/list.h"
 #include "fs/capture/capture.h"
 #include "fs/capture/facts.h"
-#include "fs/capture/members.h"
-#include "fs/capture/places.h"
 #include "fs/capture/shared.h"
+#include "fs/program/places.h"
+#include "fs/stream/members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ void hf_table_fini(struct hf_capture_table *table)
 
 		hf_facts_unref(capture->facts);
 		hf_members_unref(capture->members);
-		hf_places_unref(capture->places);
+		hf_places_unref(capture->places.places);
+		pthread_mutex_destroy(&capture->places.lock);
 		free(capture->complaint);
 		pthread_mutex_destroy(&capture->lock);
 		pthread_cond_destroy(&capture->changed);
@@ -66,6 +67,7 @@ static struct hf_capture *new_capture(struct hf_capture_table *table, const char
 	atomic_init(&capture->version, 1);
 	hf_link_init(&capture->nodes);
 	pthread_mutex_init(&capture->lock, NULL);
+	pthread_mutex_init(&capture->places.lock, NULL);
 	hf_cond_init(&capture->changed);
 	return capture;
 }

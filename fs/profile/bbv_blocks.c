@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/bbv_blocks.h"
 #include "codecs/base/array.h"
-#include "fs/capture/reach.h"
+#include "fs/stream/reach.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/trace.h"
+#include "fs/stream/trace.h"
 #include "fs/archive/held.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
-#include "fs/base/common.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/members.h"
-#include "fs/capture/shared.h"
+#include "index/base/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,19 +111,10 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 		snprintf(error->file, sizeof error->file, "%.*s", (int)sizeof error->file - 1, path);
 }
 
-/* The description names other files than when it was read, though it looks the same: it is read again. */
-static void doubt(struct hf_capture *capture, const struct hf_members *members)
+static int open_described(const struct hf_trace_ask *ask, struct hf_trace *trace, struct hf_setup_error *error,
+			  bool *ret_stranger)
 {
-	HF_LOCKED(&capture->lock);
-	if (capture->members == members)
-		capture->stamp.beside = 0;
-}
-
-static int open_described(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *trace,
-			  struct hf_setup_error *error)
-{
-	const struct hf_archive *archive = capture->shared->archive;
-	struct opener own = {.held = capture->shared->held, .trace = trace};
+	struct opener own = {.held = ask->held, .trace = trace};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member, .codecs = hf_codecs};
 	char dir[HF_PATH_SIZE];
 	uint64_t now;
@@ -140,15 +128,14 @@ static int open_described(struct hf_capture *capture, const struct hf_stamp *sta
 		err = hf_setup_load(trace->setup, &opener, &trace->file, error);
 	name_file(trace->members->ini, error);
 	/* Only now, and of what was opened: whatever was changed before shows, also if it was changed back since. */
-	stamp_err = hf_members_stamp_opened(archive, trace->members, trace->opened, &now);
+	stamp_err = hf_members_stamp_opened(ask->archive, trace->members, trace->opened, &now);
 	if (stamp_err)
 		err = stamp_err;
-	else if (own.stranger || err == HF_ERR_NOT_FOUND || now != stamp->beside)
+	else if (own.stranger || err == HF_ERR_NOT_FOUND || now != ask->stamp->beside)
 		err = HF_ERR_CHANGED;
-	if (own.stranger)
-		doubt(capture, trace->members);
+	*ret_stranger = own.stranger;
 	if (!err)
-		trace->file->stop = archive->stop;
+		trace->file->stop = ask->archive->stop;
 	if (!err)
 		err = hf_identity_of(trace->file, own.mtime_ns, &trace->identity, NULL);
 	for (size_t i = 0; i < trace->part_count && !err; i++)
@@ -156,11 +143,12 @@ static int open_described(struct hf_capture *capture, const struct hf_stamp *sta
 	return err;
 }
 
-static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *trace)
+static int open_single(const struct hf_trace_ask *ask, struct hf_trace *trace)
 {
+	const struct hf_stamp *stamp = ask->stamp;
 	struct hf_stamp now;
 	struct stat st;
-	int err = hf_held_open_src(capture->shared->held, capture->path, &st, &trace->file);
+	int err = hf_held_open_src(ask->held, ask->path, &st, &trace->file);
 
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
@@ -186,24 +174,21 @@ static int add_expansion(uint64_t expansion, struct hf_trace *trace)
 	return 0;
 }
 
-static int open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
-		  struct hf_setup_error *error)
+int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
+		  bool *ret_stranger)
 {
 	int err;
 
 	*error = (struct hf_setup_error){.line = 0};
-	*ret_trace = (struct hf_trace){.file = NULL};
-	pthread_mutex_lock(&capture->lock);
-	ret_trace->members = hf_members_ref(capture->members);
-	pthread_mutex_unlock(&capture->lock);
-	err = ret_trace->members ? open_described(capture, stamp, ret_trace, error)
-				 : open_single(capture, stamp, ret_trace);
+	*ret_stranger = false;
+	*ret_trace = (struct hf_trace){.members = hf_members_ref(ask->members)};
+	err = ask->members ? open_described(ask, ret_trace, error, ret_stranger) : open_single(ask, ret_trace);
 	if (!err)
-		err = add_expansion(capture->common->options.expansion, ret_trace);
+		err = add_expansion(ask->expansion, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
 	else
-		ret_trace->file->memory = capture->common->options.stream_memory;
+		ret_trace->file->memory = ask->memory;
 	return err;
 }
 
@@ -215,32 +200,4 @@ void hf_trace_close(struct hf_trace *trace)
 	free(trace->opened);
 	hf_members_unref(trace->members);
 	*trace = (struct hf_trace){.file = NULL};
-}
-
-/* Why a description is no good, for info.json; NULL: it is. */
-static void complain(struct hf_capture *capture, const struct hf_setup_error *error)
-{
-	char *text = NULL, *old, line[16] = "";
-
-	if (error && error->line)
-		snprintf(line, sizeof line, ":%u", (unsigned)error->line);
-	if (error && asprintf(&text, "%s%s: %s", error->file, line, error->text) < 0)
-		text = NULL;
-	pthread_mutex_lock(&capture->lock);
-	old = capture->complaint;
-	capture->complaint = text;
-	pthread_mutex_unlock(&capture->lock);
-	free(old);
-}
-
-int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
-			  struct hf_diag *diag)
-{
-	struct hf_setup_error error;
-	int err = open_trace(capture, stamp, ret_trace, &error);
-
-	if (err == HF_ERR_CHANGED)
-		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	complain(capture, err && *error.text ? &error : NULL);
-	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
 }

@@ -8,8 +8,8 @@
 #define HF_FS_DEBUG_DIR_H
 
 #include "fs/archive/held.h"
-#include "fs/capture/beside.h"
-#include "fs/capture/debug_file.h"
+#include "fs/program/beside.h"
+#include "fs/program/debug_file.h"
 
 struct hf_debug_dir {
 	char *path;		   /* in messages; NULL: there is no such directory, and the rest is nothing */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/members.h"
-
+#include "fs/stream/members.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
 #include "fs/archive/names.h"

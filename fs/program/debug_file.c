@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/debug_file.h"
-
+#include "fs/program/debug_file.h"
 #include "codecs/base/bytes.h"
 #include "codecs/image/errors.h"
 

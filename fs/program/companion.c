@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/companion.h"
+#include "fs/program/companion.h"
 #include "codecs/base/array.h"
 #include "codecs/base/errors.h"
 #include "codecs/image/elf_read.h"
@@ -7,13 +7,11 @@
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/views.h"
-#include "fs/capture/beside.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/debug_dir.h"
-#include "fs/capture/members.h"
-#include "fs/capture/places.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/trace.h"
+#include "fs/program/beside.h"
+#include "fs/program/debug_dir.h"
+#include "fs/program/places.h"
+#include "fs/stream/members.h"
+#include "fs/stream/trace.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -440,8 +438,9 @@ static int add_made_of(const struct hf_companion *companion, const struct hf_src
 }
 
 /* What the symbols are made of, for the key of the views that show them. */
-static int set_params(struct hf_companion *companion, const char *params)
+static int set_params(struct hf_companion *companion)
 {
+	const char *params = hf_view_params(companion->views, hf_views_naming());
 	struct made_of made = {.some = false};
 	int err = 0;
 
@@ -597,7 +596,7 @@ static int take_rows(struct hf_companion *companion, const struct hf_place *row,
 }
 
 /* What is known without an index. */
-static int take_known(struct hf_companion *companion, const char *params)
+static int take_known(struct hf_companion *companion)
 {
 	const bool alone = companion->file_count == 1 && companion->stem && companion->file[0].src &&
 			   companion->file[0].type != ET_DYN;
@@ -607,31 +606,30 @@ static int take_known(struct hf_companion *companion, const char *params)
 	companion->trusted = alone;
 	if (companion->given)
 		err = take_rows(companion, NULL, 0);
-	return err ? err : set_params(companion, params);
+	return err ? err : set_params(companion);
 }
 
-int hf_companion_open(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
-		      struct hf_companion *ret_companion)
+int hf_companion_open(const struct hf_companion_ask *ask, struct hf_companion *ret_companion)
 {
-	const struct hf_shared *shared = capture->shared;
 	struct hf_companion *companion = ret_companion;
 	int err = 0;
 
-	*companion = (struct hf_companion){.options = hf_views_symbols(shared->views), .dir = shared->debug_dir};
-	if (trace->setup)
-		err = open_described(shared->held, trace, companion);
-	else if (stamp->beside)
-		err = open_beside(companion, shared->held, capture->path, stamp->beside);
+	*companion = (struct hf_companion){
+		.views = ask->views, .options = hf_views_symbols(ask->views), .dir = ask->debug_dir};
+	if (ask->trace->setup)
+		err = open_described(ask->held, ask->trace, companion);
+	else if (ask->stamp->beside)
+		err = open_beside(companion, ask->held, ask->path, ask->stamp->beside);
 	if (!err)
-		err = open_debug_dir(companion, stamp->debug);
+		err = open_debug_dir(companion, ask->stamp->debug);
 	if (!err)
-		err = take_known(companion, hf_view_params(shared->views, hf_views_naming()));
+		err = take_known(companion);
 	if (err)
 		hf_companion_close(companion);
 	return err;
 }
 
-int hf_companion_trust(struct hf_companion *companion, const struct hf_views *views)
+int hf_companion_trust(struct hf_companion *companion)
 {
 	int err;
 
@@ -639,7 +637,7 @@ int hf_companion_trust(struct hf_companion *companion, const struct hf_views *vi
 		return 0;
 	companion->trusted = false;
 	err = take_rows(companion, &(struct hf_place){0, HF_SETUP_ANY, 0}, 1);
-	return err ? err : set_params(companion, hf_view_params(views, hf_views_naming()));
+	return err ? err : set_params(companion);
 }
 
 void hf_companion_close(struct hf_companion *companion)
@@ -697,33 +695,33 @@ static int find_places(const struct hf_companion *companion, struct hf_index *in
 }
 
 /* As they are known, or found now and known from here on. */
-static int places_of(const struct hf_companion *companion, struct hf_capture *capture, uint64_t version,
+static int places_of(const struct hf_companion *companion, struct hf_kept_places *kept, uint64_t version,
 		     struct hf_index *index, struct hf_places **ret_places)
 {
 	struct hf_places *old = NULL;
 	int err;
 
-	pthread_mutex_lock(&capture->lock);
-	*ret_places = capture->places_version == version ? hf_places_ref(capture->places) : NULL;
-	pthread_mutex_unlock(&capture->lock);
+	pthread_mutex_lock(&kept->lock);
+	*ret_places = kept->version == version ? hf_places_ref(kept->places) : NULL;
+	pthread_mutex_unlock(&kept->lock);
 	if (*ret_places)
 		return 0;
 	err = find_places(companion, index, ret_places);
 	/* What is wrong with an x.elf is told by who finds it: everybody looks for its place. */
 	if (err || (companion->stem && !companion->file[0].src))
 		return err;
-	pthread_mutex_lock(&capture->lock);
-	if (capture->version == version) {
-		old = capture->places;
-		capture->places = hf_places_ref(*ret_places);
-		capture->places_version = version;
+	pthread_mutex_lock(&kept->lock);
+	if (kept->version <= version) {
+		old = kept->places;
+		kept->places = hf_places_ref(*ret_places);
+		kept->version = version;
 	}
-	pthread_mutex_unlock(&capture->lock);
+	pthread_mutex_unlock(&kept->lock);
 	hf_places_unref(old);
 	return 0;
 }
 
-int hf_companion_place(struct hf_companion *companion, struct hf_capture *capture, uint64_t version,
+int hf_companion_place(struct hf_companion *companion, struct hf_kept_places *kept, uint64_t version,
 		       struct hf_index *index, bool *ret_moved)
 {
 	char before[sizeof companion->params];
@@ -733,7 +731,7 @@ int hf_companion_place(struct hf_companion *companion, struct hf_capture *captur
 		*ret_moved = false;
 	if (!companion->file_count || companion->places)
 		return 0;
-	err = places_of(companion, capture, version, index, &companion->places);
+	err = places_of(companion, kept, version, index, &companion->places);
 	if (err) {
 		companion->places = NULL;
 		return err;
@@ -742,14 +740,14 @@ int hf_companion_place(struct hf_companion *companion, struct hf_capture *captur
 	assert(companion->places);
 	err = take_rows(companion, companion->places->row, companion->places->count);
 	if (!err)
-		err = set_params(companion, hf_view_params(capture->shared->views, hf_views_naming()));
+		err = set_params(companion);
 	if (ret_moved)
 		*ret_moved = companion->waiting || strcmp(before, companion->params) != 0;
 	companion->waiting = companion->trusted = false;
 	return err;
 }
 
-int hf_companion_place_in(struct hf_companion *companion, struct hf_capture *capture, uint64_t version, int dirfd,
+int hf_companion_place_in(struct hf_companion *companion, struct hf_kept_places *kept, uint64_t version, int dirfd,
 			  const struct hf_identity *identity, bool *ret_moved)
 {
 	struct hf_index *index;
@@ -761,8 +759,8 @@ int hf_companion_place_in(struct hf_companion *companion, struct hf_capture *cap
 		return 0;
 	err = hf_index_open(dirfd, identity, &index);
 	if (err)
-		return err == HF_ERR_NOT_FOUND ? hf_companion_trust(companion, capture->shared->views) : err;
-	err = hf_companion_place(companion, capture, version, index, ret_moved);
+		return err == HF_ERR_NOT_FOUND ? hf_companion_trust(companion) : err;
+	err = hf_companion_place(companion, kept, version, index, ret_moved);
 	hf_index_close(index);
 	return err;
 }

@@ -7,6 +7,7 @@
 #define HF_FS_PLACES_H
 
 #include "codecs/image/bias.h"
+#include "fs/base/lock.h"
 #include "index/index.h"
 
 #include <stdatomic.h>
@@ -44,6 +45,13 @@ struct hf_places {
 	size_t run_count, run_cap;
 	uint64_t executed, unknown; /* bytes of code; those in none of the files */
 	bool tired;		    /* HF_PLACES_WORK_MAX was reached */
+};
+
+/* Those that were found last, of one version of a capture. lock is a leaf. */
+struct hf_kept_places {
+	pthread_mutex_t lock;
+	struct hf_places *places; /* one reference; NULL: nobody asked */
+	uint64_t version;
 };
 
 /* With a reference. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/places.h"
-
+#include "fs/program/places.h"
 #include "codecs/base/array.h"
 #include "codecs/base/search.h"
 #include "codecs/setup/setup.h"

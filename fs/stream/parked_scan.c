@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/parked_scan.h"
-
-#include "index/exec/exec.h"
+#include "fs/stream/parked_scan.h"
 #include "fs/base/lock.h"
+#include "index/exec/exec.h"
 
 #include <assert.h>
 #include <pthread.h>

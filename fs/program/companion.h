@@ -11,8 +11,8 @@
 #include "codecs/image/elf_symbol.h"
 #include "codecs/image/symbols.h"
 #include "fs/archive/held.h"
-#include "fs/capture/debug_file.h"
-#include "fs/capture/places.h"
+#include "fs/program/debug_file.h"
+#include "fs/program/places.h"
 
 /* A file that may name places of the capture. */
 struct hf_companion_file {
@@ -33,7 +33,13 @@ struct hf_companion_elf {
 	char name[HF_LINES_NAME_MAX + 1]; /* of a description: that of the file; else its path has it */
 };
 
+struct hf_debug_dir;
+struct hf_stamp;
+struct hf_trace;
+struct hf_views;
+
 struct hf_companion {
+	const struct hf_views *views; /* borrowed */
 	/* ELF files; x.elf is the first, if it is there, whatever it is, and so is what a description names. */
 	struct hf_companion_file *file;
 	size_t file_count, file_cap;
@@ -55,11 +61,15 @@ struct hf_companion {
 	char params[512];	    /* of the view that shows symbols */
 };
 
-struct hf_capture;
-struct hf_debug_dir;
-struct hf_stamp;
-struct hf_trace;
-struct hf_views;
+/* What is around which capture is opened. All is borrowed; views and debug_dir as long as what is opened. */
+struct hf_companion_ask {
+	struct hf_held_files *held;
+	const struct hf_views *views;
+	struct hf_debug_dir *debug_dir;
+	const char *path; /* of the capture */
+	const struct hf_trace *trace;
+	const struct hf_stamp *stamp;
+};
 
 /*
  * Opens what is around the capture while that has this stamp, or what the trace's description names, with the symbols
@@ -67,19 +77,18 @@ struct hf_views;
  * of a description counts as where it says, and no other file as anything. HF_ERR_CHANGED if the stamp is another one by
  * now; to be closed only after success.
  */
-int hf_companion_open(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
-		      struct hf_companion *ret_companion);
+int hf_companion_open(const struct hf_companion_ask *ask, struct hf_companion *ret_companion);
 void hf_companion_close(struct hf_companion *companion);
 
 /* An x.elf that cannot be moved counts as where it says from here on, as long as nothing is known of the code. */
-int hf_companion_trust(struct hf_companion *companion, const struct hf_views *views);
+int hf_companion_trust(struct hf_companion *companion);
 
 /* Finds the places of the files in the code that the index has of this version of the capture, and takes the symbols
- * from there. *ret_moved (may be NULL): they are others than before. */
-int hf_companion_place(struct hf_companion *companion, struct hf_capture *capture, uint64_t version,
+ * from there. kept: of the capture. *ret_moved (may be NULL): they are others than before. */
+int hf_companion_place(struct hf_companion *companion, struct hf_kept_places *kept, uint64_t version,
 		       struct hf_index *index, bool *ret_moved);
 /* The same with the index in that directory; if it is not there an x.elf is trusted. */
-int hf_companion_place_in(struct hf_companion *companion, struct hf_capture *capture, uint64_t version, int dirfd,
+int hf_companion_place_in(struct hf_companion *companion, struct hf_kept_places *kept, uint64_t version, int dirfd,
 			  const struct hf_identity *identity, bool *ret_moved);
 
 /* Whether what it names is code of that architecture (enum hf_arch). */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/reach.h"
-
-#include "fs/capture/block_source.h"
+#include "fs/stream/reach.h"
+#include "fs/stream/block_source.h"
 
 static int read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
