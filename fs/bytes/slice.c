@@ -2,9 +2,9 @@
 /* Slices as they are kept, found again and read. */
 #include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
 
 #include <stdlib.h>
 #include <time.h>

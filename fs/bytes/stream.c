@@ -2,8 +2,8 @@
 /* The decompressed stream of a capture, cut evenly. */
 #include "codecs/source/errors.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
 #include "fs/stream/block_source.h"
 #include "index/read/cursor.h"
 

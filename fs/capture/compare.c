@@ -7,8 +7,8 @@
 #include "fs/capture/all.h"
 #include "fs/capture/distrust.h"
 #include "fs/capture/open_trace.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
 
 #include <stdatomic.h>
 

@@ -4,11 +4,11 @@
 #include "fs/base/common.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
 #include "fs/capture/open_trace.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
 #include "fs/stream/trace.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/open_trace.h"
 #include "fs/base/common.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

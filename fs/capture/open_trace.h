@@ -3,7 +3,7 @@
 #ifndef HF_FS_OPEN_TRACE_H
 #define HF_FS_OPEN_TRACE_H
 
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 #include "fs/program/companion.h"
 #include "fs/stream/trace.h"
 

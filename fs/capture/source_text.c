@@ -2,9 +2,9 @@
 #include "fs/capture/source_text.h"
 #include "codecs/base/errors.h"
 #include "fs/archive/held.h"
-#include "fs/capture/opened.h"
 #include "fs/capture/recognise.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
 #include "fs/program/beside.h"
 #include "fs/program/debug_dir.h"
 

@@ -2,10 +2,10 @@
 /* The files of hartN/where/ as they are counted, kept and found again, and their bytes. */
 #include "fs/find/where.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
 #include "fs/find/answers.h"
 #include "fs/find/untold.h"
 #include "fs/find/where_value.h"

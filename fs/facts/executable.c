@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/executable.h"
+#include "fs/facts/executable.h"
 #include "codecs/base/bytes.h"
 #include "codecs/image/elf_write.h"
 #include "codecs/setup/code_size.h"
 #include "fs/base/chunk_cache.h"
 #include "fs/base/views.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
 #include "fs/program/companion.h"
 
 #include <stdio.h>

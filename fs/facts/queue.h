@@ -3,7 +3,7 @@
 #ifndef HF_FS_QUEUE_H
 #define HF_FS_QUEUE_H
 
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 /* Queues a capture for indexing unless it is queued or being indexed: it becomes QUEUED. urgent: somebody looked. */
 void hf_jobs_add(struct hf_capture *capture, bool urgent);

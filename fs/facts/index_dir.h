@@ -9,11 +9,10 @@
 
 #include "fs/base/lock.h"
 #include "fs/base/options.h"
-#include "index/exec/exec.h"
 #include "index/base/fault.h"
+#include "index/exec/exec.h"
 #include "index/store/memdir.h"
 #include "index/store/packs.h"
-#include "fs/base/lock.h"
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/memory.h"
+#include "fs/facts/memory.h"
 #include "codecs/base/errors.h"
 #include "fs/archive/archive.h"
 #include "fs/archive/stamp.h"
@@ -7,10 +7,10 @@
 #include "fs/base/common.h"
 #include "fs/base/list.h"
 #include "fs/base/views.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/index_dir.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/index_dir.h"
+#include "fs/facts/shared.h"
 #include "index/base/libc.h"
 
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 
 #include "fs/base/chunk_cache.h"
 #include "fs/base/list.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
 #include "fs/program/companion.h"
 #include "fs/stream/block_source.h"
 #include "fs/stream/trace.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The facts of a capture that was just opened: made from its index, or held against those that are known already. */
-#include "fs/capture/open_facts.h"
+#include "fs/facts/open_facts.h"
 #include "fs/base/chunk_cache.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/executable.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/info.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/state.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/executable.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/info.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of captures by path. */
-#include "fs/capture/table.h"
+#include "fs/facts/table.h"
 #include "fs/base/common.h"
 #include "fs/base/list.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/shared.h"
 #include "fs/program/places.h"
 #include "fs/stream/members.h"
 

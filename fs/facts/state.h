@@ -3,7 +3,7 @@
 #ifndef HF_FS_STATE_H
 #define HF_FS_STATE_H
 
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 const char *hf_capture_state_name(enum hf_capture_state state);
 

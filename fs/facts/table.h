@@ -4,7 +4,7 @@
 #define HF_FS_TABLE_H
 
 #include "fs/archive/stamp.h"
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 struct hf_capture_table {
 	const struct hf_shared *shared;	      /* of its captures */

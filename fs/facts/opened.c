@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which views a capture has tables for, and what these depend on. */
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 #include "fs/base/common.h"
 #include "fs/base/modes.h"
 #include "fs/base/views.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/shared.h"
 #include "fs/program/companion.h"
 #include "fs/stream/trace.h"
 #include "index/summary/summary.h"

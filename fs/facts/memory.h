@@ -10,7 +10,6 @@
 #include "fs/base/options.h"
 #include "index/catalogue/catalogue.h"
 #include "index/exec/exec.h"
-#include "fs/base/lock.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 #ifndef HF_FS_OPEN_FACTS_H
 #define HF_FS_OPEN_FACTS_H
 
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 
 /* Sets open->facts, as the index has them. HF_ERR_MISMATCH: others are known; HF_ERR_NOT_FOUND: a table is missing
  * whose size nobody knows. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked for of a capture and done later: indexing it, repairing its index, telling the kernel of a change. */
-#include "fs/capture/queue.h"
+#include "fs/facts/queue.h"
 #include "fs/base/common.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
 
 void hf_jobs_add_after(struct hf_capture *capture, bool urgent, int64_t delay_ns)
 {

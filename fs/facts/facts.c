@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/facts.h"
+#include "fs/facts/facts.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/index_dir.h"
+#include "fs/facts/index_dir.h"
 #include "codecs/base/errors.h"
 #include "fs/base/chunk_cache.h"
 #include "fs/base/common.h"
 #include "fs/base/list.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/queue.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/table.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/queue.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/table.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far a capture is, what is known of it, and what is told of that. */
 
-#include "fs/capture/state.h"
+#include "fs/facts/state.h"
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/memory.h"
-#include "fs/capture/queue.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/memory.h"
+#include "fs/facts/queue.h"
 
 static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "waiting", "gone"};
 
