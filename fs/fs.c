@@ -2,10 +2,10 @@
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
 #include "fs/capture/all.h"
-#include "fs/capture/members.h"
 #include "fs/diff/run.h"
 #include "fs/find/run.h"
 #include "fs/rows/run.h"
+#include "fs/stream/members.h"
 #include "fs/whole.h"
 
 #include <stdlib.h>

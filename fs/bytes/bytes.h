@@ -9,8 +9,8 @@
 #define HF_FS_BYTES_H
 
 #include "fs/base/common.h"
-#include "fs/capture/opened.h"
 #include "fs/capture/repair.h"
+#include "fs/facts/opened.h"
 
 /* Pieces of what is cut evenly. */
 #define HF_EVEN_PIECE (UINT64_C(1) << 20)

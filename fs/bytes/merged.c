@@ -3,9 +3,9 @@
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/bytes/kinds.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
 #include "index/read/merge.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /* The program of a hart, and the files beside it, cut evenly. */
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/executable.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/executable.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
  */
 #include "fs/bytes/request.h"
 #include "codecs/source/errors.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/opened.h"
 #include "fs/capture/repair.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/opened.h"
 
 #include <stdlib.h>
 

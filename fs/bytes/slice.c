@@ -3,9 +3,9 @@
 #include "fs/bytes/slice.h"
 #include "codecs/base/search.h"
 #include "fs/bytes/slice_parts.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
 
 #include <stdlib.h>
 #include <time.h>

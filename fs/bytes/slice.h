@@ -10,7 +10,7 @@
 #include "codecs/base/chains.h"
 #include "fs/base/common.h"
 #include "fs/base/list.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 
 struct hf_slice;
 struct hf_bytes;

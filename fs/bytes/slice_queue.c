@@ -3,11 +3,11 @@
 #include "codecs/base/errors.h"
 #include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/info.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
-#include "fs/capture/state.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/info.h"
+#include "fs/facts/state.h"
 
 #include <errno.h>
 #include <stdio.h>

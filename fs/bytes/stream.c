@@ -2,9 +2,9 @@
 /* The decompressed stream of a capture, cut evenly. */
 #include "codecs/source/errors.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/block_source.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
+#include "fs/stream/block_source.h"
 #include "index/read/cursor.h"
 
 static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,

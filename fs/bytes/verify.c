@@ -6,8 +6,8 @@
 #include "fs/bytes/kinds.h"
 #include "fs/capture/all.h"
 #include "fs/capture/distrust.h"
-#include "fs/capture/facts.h"
 #include "fs/capture/open_pool.h"
+#include "fs/facts/facts.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #define HF_FS_ALL_H
 
 #include "fs/base/callbacks.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/index_dir.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/index_dir.h"
 
 struct hf_captures;
 struct hf_fs_brief;

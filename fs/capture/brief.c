@@ -3,11 +3,11 @@
 #include "fs/capture/brief.h"
 #include "codecs/base/errors.h"
 #include "fs/capture/all.h"
-#include "fs/capture/facts.h"
 #include "fs/capture/known.h"
-#include "fs/capture/members.h"
 #include "fs/capture/recognise.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/shared.h"
+#include "fs/stream/members.h"
 
 static void put_facts(const struct hf_facts *facts, struct hf_fs_brief *brief)
 {

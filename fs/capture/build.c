@@ -6,17 +6,18 @@
 #include "fs/archive/descriptors.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/views.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/companion.h"
 #include "fs/capture/distrust.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/index_dir.h"
-#include "fs/capture/info.h"
-#include "fs/capture/open_facts.h"
 #include "fs/capture/open_pool.h"
+#include "fs/capture/open_trace.h"
 #include "fs/capture/recognise.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/state.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/index_dir.h"
+#include "fs/facts/info.h"
+#include "fs/facts/open_facts.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/state.h"
+#include "fs/program/companion.h"
 #include "index/summary/summary.h"
 
 #include <stdatomic.h>
@@ -267,7 +268,7 @@ static int build_placed(const struct hf_trace *trace, struct hf_companion *compa
 
 	if (err)
 		return err;
-	err = hf_companion_place_in(companion, progress->capture, progress->version, dirfd, &trace->identity, &moved);
+	err = hf_companion_place_in(companion, &progress->capture->places, progress->version, dirfd, &trace->identity, &moved);
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	return moved ? build_named(trace, companion, disasm, progress, &dirfd, diag) : 0;
@@ -278,13 +279,13 @@ static int run_build(const struct hf_shared *shared, const struct hf_trace *trac
 {
 	struct hf_companion companion;
 	struct hf_disasm *disasm;
-	int err = hf_companion_open(progress->capture, trace, stamp, &companion);
+	int err = hf_capture_open_companion(progress->capture, trace, stamp, &companion);
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	err = take_disasm(shared->builder, &disasm);
 	if (!err)
-		err = hf_companion_trust(&companion, shared->views);
+		err = hf_companion_trust(&companion);
 	if (!err)
 		err = build_placed(trace, &companion, disasm, progress, diag);
 	give_disasm(shared->builder, disasm);

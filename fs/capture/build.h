@@ -3,7 +3,7 @@
 #ifndef HF_FS_BUILD_H
 #define HF_FS_BUILD_H
 
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 #include <stdatomic.h>
 

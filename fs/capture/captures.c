@@ -4,14 +4,14 @@
 #include "fs/archive/probe.h"
 #include "fs/base/simulator_log.h"
 #include "fs/capture/all.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/info.h"
 #include "fs/capture/known.h"
 #include "fs/capture/recognise.h"
-#include "fs/capture/state.h"
+#include "fs/capture/spooler.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/info.h"
+#include "fs/facts/state.h"
 #include "index/store/spool.h"
 #include "index/store/spool_room.h"
-#include "fs/capture/spooler.h"
 
 #include <stdio.h>
 #include <stdlib.h>

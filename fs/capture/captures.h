@@ -12,16 +12,16 @@
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
 #include "fs/capture/build.h"
-#include "fs/capture/debug_dir.h"
-#include "fs/capture/executable.h"
-#include "fs/capture/index_dir.h"
 #include "fs/capture/jobs.h"
 #include "fs/capture/makers.h"
-#include "fs/capture/memory.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/plain.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/table.h"
+#include "fs/facts/executable.h"
+#include "fs/facts/index_dir.h"
+#include "fs/facts/memory.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/table.h"
+#include "fs/program/debug_dir.h"
 
 struct hf_captures {
 	/* The common, archive, held and descriptors of shared, and what goes up (jobs), are set by who opens. */

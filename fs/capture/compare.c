@@ -6,8 +6,9 @@
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
 #include "fs/capture/distrust.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
+#include "fs/capture/open_trace.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
 
 #include <stdatomic.h>
 
@@ -82,9 +83,9 @@ static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, 
 	if (err)
 		return err;
 	trace.file->stop = &compare->stop;
-	err = hf_companion_open(capture, &trace, stamp, &companion);
+	err = hf_capture_open_companion(capture, &trace, stamp, &companion);
 	if (!err) {
-		err = hf_companion_place_in(&companion, capture, compare->version, capture->shared->index_fd,
+		err = hf_companion_place_in(&companion, &capture->places, compare->version, capture->shared->index_fd,
 					    &trace.identity, NULL);
 		if (!err)
 			err = compare_companion(compare, &trace, &companion, diag);

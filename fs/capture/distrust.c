@@ -3,15 +3,15 @@
 #include "fs/capture/distrust.h"
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/index_dir.h"
-#include "fs/capture/memory.h"
-#include "fs/capture/open_facts.h"
 #include "fs/capture/open_pool.h"
-#include "fs/capture/queue.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/state.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/index_dir.h"
+#include "fs/facts/memory.h"
+#include "fs/facts/open_facts.h"
+#include "fs/facts/queue.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/state.h"
 
 /* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong
  * with us. That the index cannot be read is something else. */

@@ -3,7 +3,7 @@
 #ifndef HF_FS_DISTRUST_H
 #define HF_FS_DISTRUST_H
 
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 /* The index of that version gave wrong bytes: throw it away and build it anew. Or (HF_ERR_INDEX_DIR) it cannot be read:
  * leave it as it is, and build another. */

@@ -4,11 +4,12 @@
 #include "fs/base/common.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/trace.h"
+#include "fs/capture/open_trace.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
+#include "fs/stream/trace.h"
 
 #include <assert.h>
 
@@ -83,9 +84,9 @@ static int examine(struct hf_capture *capture, hf_examine_fn fn, void *ctx, stru
 	err = hf_capture_open_trace(capture, &stamp, &trace, diag);
 	if (err)
 		return err;
-	err = hf_companion_open(capture, &trace, &stamp, &companion);
+	err = hf_capture_open_companion(capture, &trace, &stamp, &companion);
 	if (!err) {
-		err = hf_companion_place_in(&companion, capture, version, capture->shared->index_fd, &trace.identity, NULL);
+		err = hf_companion_place_in(&companion, &capture->places, version, capture->shared->index_fd, &trace.identity, NULL);
 		key_count = hf_open_views(capture, &companion, key);
 		if (!err)
 			err = hf_index_examine(capture->shared->index_fd, &trace.identity, key, key_count, HF_EXAMINE_PAGES, fn,

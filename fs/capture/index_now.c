@@ -5,7 +5,7 @@
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
 #include "fs/capture/build.h"
-#include "fs/capture/state.h"
+#include "fs/facts/state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "fs/base/common.h"
 #include "fs/base/list.h"
 #include "fs/capture/build.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/queue.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/table.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/queue.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/table.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #ifndef HF_FS_JOBS_H
 #define HF_FS_JOBS_H
 
-#include "fs/capture/table.h"
+#include "fs/facts/table.h"
 
 /* lock may be taken with any other lock held but the executor's. */
 struct hf_jobs {

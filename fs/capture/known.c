@@ -6,15 +6,15 @@
 #include "fs/capture/known.h"
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/index_dir.h"
-#include "fs/capture/memory.h"
-#include "fs/capture/open_facts.h"
 #include "fs/capture/open_pool.h"
-#include "fs/capture/queue.h"
-#include "fs/capture/shared.h"
-#include "fs/capture/state.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/index_dir.h"
+#include "fs/facts/memory.h"
+#include "fs/facts/open_facts.h"
+#include "fs/facts/queue.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/state.h"
 
 #include <errno.h>
 

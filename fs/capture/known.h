@@ -3,7 +3,7 @@
 #ifndef HF_FS_KNOWN_H
 #define HF_FS_KNOWN_H
 
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 /*
  * What is known of the indexed capture, with a reference. While it is not indexed HF_ERR_BUSY: its indexing is

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/makers.h"
 #include "fs/base/views.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/reach.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
+#include "fs/stream/reach.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HF_FS_MAKERS_H
 #define HF_FS_MAKERS_H
 
-#include "fs/capture/reach.h"
+#include "fs/stream/reach.h"
 #include "index/index.h"
 #include "index/base/lock.h"
 

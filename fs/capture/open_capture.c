@@ -4,16 +4,17 @@
 #include "fs/archive/stamp.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
-#include "fs/capture/block_source.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/companion.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/index_dir.h"
 #include "fs/capture/makers.h"
-#include "fs/capture/memory.h"
-#include "fs/capture/open_facts.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
+#include "fs/capture/open_trace.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/index_dir.h"
+#include "fs/facts/memory.h"
+#include "fs/facts/open_facts.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
+#include "fs/program/companion.h"
+#include "fs/stream/block_source.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -168,7 +169,7 @@ static int open_indexed(struct hf_open *open, void (*want_spool)(void *open))
 	else if (!is_plausible(open))
 		return discard(open, HF_ERR_STATE);
 	if (!err) {
-		err = hf_companion_place(&open->companion, open->capture, open->version, open->index, NULL);
+		err = hf_companion_place(&open->companion, &open->capture->places, open->version, open->index, NULL);
 		if (err)
 			return err;
 		err = hf_block_source_new(open->trace.file, open->index, shared->common->cache, &open->source);
@@ -195,7 +196,7 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp, void (*w
 	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
-		err = hf_companion_open(open->capture, &open->trace, stamp, &open->companion);
+		err = hf_capture_open_companion(open->capture, &open->trace, stamp, &open->companion);
 	if (!err)
 		err = open_indexed(open, want_spool);
 	if (!err)

@@ -3,7 +3,7 @@
 #ifndef HF_FS_OPEN_CAPTURE_H
 #define HF_FS_OPEN_CAPTURE_H
 
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 
 /* Without a reference. Errors as hf_open_get, or for want of descriptors. want_spool: who is told, with the
  * opened capture, that its stream is to be spooled. */

@@ -4,13 +4,13 @@
 #include "codecs/base/errors.h"
 #include "fs/archive/descriptors.h"
 #include "fs/base/list.h"
-#include "fs/capture/capture.h"
 #include "fs/capture/open_capture.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/queue.h"
-#include "fs/capture/shared.h"
 #include "fs/capture/spooler.h"
-#include "fs/capture/state.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/queue.h"
+#include "fs/facts/shared.h"
+#include "fs/facts/state.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef HF_FS_OPEN_POOL_H
 #define HF_FS_OPEN_POOL_H
 
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 
 /* Bytes of all captures that stay open without being used; and a quarter of the cache, which lends them that. */
 #define HF_OPEN_CAPTURES_BYTES (UINT64_C(24) << 20)

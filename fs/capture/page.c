@@ -3,12 +3,12 @@
 #include "fs/base/human.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/info.h"
 #include "fs/capture/known.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
-#include "fs/capture/state.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/info.h"
+#include "fs/facts/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef HF_FS_RECOGNISE_H
 #define HF_FS_RECOGNISE_H
 
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 /* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and
  * for descriptions in directories. */

@@ -3,11 +3,11 @@
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
 #include "fs/capture/build.h"
-#include "fs/capture/capture.h"
 #include "fs/capture/distrust.h"
 #include "fs/capture/open_capture.h"
 #include "fs/capture/open_pool.h"
-#include "fs/capture/queue.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/queue.h"
 
 #include <errno.h>
 

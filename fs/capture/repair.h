@@ -8,7 +8,7 @@
 #ifndef HF_FS_REPAIR_H
 #define HF_FS_REPAIR_H
 
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 
 /* That long somebody who opens or reads waits for it. */
 enum { HF_REPAIR_MS = 2000 };

@@ -2,11 +2,11 @@
 #include "fs/capture/source_text.h"
 #include "codecs/base/errors.h"
 #include "fs/archive/held.h"
-#include "fs/capture/beside.h"
-#include "fs/capture/debug_dir.h"
-#include "fs/capture/opened.h"
 #include "fs/capture/recognise.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
+#include "fs/program/beside.h"
+#include "fs/program/debug_dir.h"
 
 #include <stdio.h>
 #include <stdlib.h>

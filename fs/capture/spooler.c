@@ -2,10 +2,10 @@
 #include "fs/capture/spooler.h"
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
-#include "fs/capture/block_source.h"
-#include "fs/capture/capture.h"
-#include "fs/capture/opened.h"
-#include "fs/capture/shared.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/opened.h"
+#include "fs/facts/shared.h"
+#include "fs/stream/block_source.h"
 #include "index/base/fault.h"
 
 #include <string.h>

@@ -3,9 +3,9 @@
 #ifndef HF_FIND_CHUNK_H
 #define HF_FIND_CHUNK_H
 
-#include "fs/capture/reach.h"
 #include "fs/find/lines.h"
 #include "fs/find/walk.h"
+#include "fs/stream/reach.h"
 
 void hf_find_chunk_fini(struct hf_find_chunk *chunk);
 

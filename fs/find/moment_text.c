@@ -4,7 +4,7 @@
 #include "codecs/base/json_text.h"
 #include "codecs/setup/code_size.h"
 #include "fs/base/views.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 #include "fs/find/stack_text.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/scan.h"
-#include "fs/capture/opened.h"
 #include "codecs/isa/disasm.h"
 #include "fs/bytes/answer.h"
+#include "fs/facts/opened.h"
 #include "fs/find/stacks.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/stack_text.h"
-#include "fs/capture/opened.h"
 #include "codecs/base/json_text.h"
+#include "fs/facts/opened.h"
 
 /* What stands before the address of a function, and its kind in JSON. */
 static const struct {

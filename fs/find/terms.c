@@ -6,7 +6,7 @@
 #include "codecs/listing/listing.h"
 #include "codecs/setup/code_size.h"
 #include "fs/base/list.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 #include "fs/find/stack_text.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "codecs/isa/disasm.h"
 #include "fs/base/modes.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/opened.h"
 #include "fs/find/question.h"
 
 struct hf_terms {

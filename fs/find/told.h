@@ -3,9 +3,9 @@
 #ifndef HF_FIND_TOLD_H
 #define HF_FIND_TOLD_H
 
-#include "fs/capture/opened.h"
-#include "index/read/cursor.h"
+#include "fs/facts/opened.h"
 #include "index/answer/stack.h"
+#include "index/read/cursor.h"
 
 /* So many of the last accesses. */
 #define HF_MOMENT_ACCESSES 16

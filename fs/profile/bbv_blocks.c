@@ -2,7 +2,7 @@
 #include "fs/profile/bbv_blocks.h"
 #include "codecs/base/array.h"
 #include "codecs/base/search.h"
-#include "fs/capture/reach.h"
+#include "fs/stream/reach.h"
 
 #include <stdlib.h>
 

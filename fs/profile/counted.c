@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all texts of a profile are made of: how often each instruction was executed, and the calls. */
-#include "fs/bytes/answer.h"
 #include "fs/profile/counted.h"
+#include "fs/bytes/answer.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/facts.h"
-#include "fs/capture/opened.h"
+#include "fs/facts/facts.h"
+#include "fs/facts/opened.h"
 
 static struct hf_counted_range range_of(const struct hf_profile_source *source)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lcov.info: which lines, functions and branches of the source were executed, for lcov and genhtml. */
-#include "fs/capture/companion.h"
 #include "codecs/base/array.h"
 #include "codecs/base/search.h"
 #include "fs/profile/sources.h"
+#include "fs/program/companion.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "codecs/base/array.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
-#include "fs/capture/capture.h"
 #include "fs/capture/open_pool.h"
+#include "fs/facts/capture.h"
 #include "fs/profile/profile.h"
 #include "fs/rows/rows.h"
 

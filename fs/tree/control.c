@@ -2,8 +2,8 @@
 #include "fs/tree/control.h"
 #include "fs/base/json.h"
 #include "fs/capture/all.h"
-#include "fs/capture/info.h"
-#include "fs/capture/state.h"
+#include "fs/facts/info.h"
+#include "fs/facts/state.h"
 #include "fs/tree/shared.h"
 
 #include <limits.h>

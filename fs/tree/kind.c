@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of nodes.def, and the loops over it. */
+#include "fs/tree/kind.h"
 #include "codecs/base/errors.h"
-#include "fs/bytes/kinds.h"
 #include "fs/base/log_ring.h"
 #include "fs/base/views.h"
+#include "fs/bytes/kinds.h"
 #include "fs/bytes/slice.h"
-#include "fs/capture/info.h"
+#include "fs/facts/info.h"
 #include "fs/find/moments.h"
 #include "fs/find/where.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/captures_page.h"
 #include "fs/tree/control.h"
-#include "fs/tree/kind.h"
 #include "fs/tree/shared.h"
 
 #include <fnmatch.h>

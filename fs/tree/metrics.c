@@ -2,7 +2,7 @@
 /* .hartfs/metrics.prom: Prometheus' text format, version 0.0.4. */
 #include "fs/base/metrics.h"
 #include "fs/capture/all.h"
-#include "fs/capture/state.h"
+#include "fs/facts/state.h"
 #include "fs/tree/control.h"
 #include "fs/tree/shared.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/node.h"
-#include "fs/capture/capture.h"
+#include "fs/facts/capture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/capture.h"
 #include "fs/capture/known.h"
-#include "fs/capture/queue.h"
 #include "fs/capture/recognise.h"
-#include "fs/capture/state.h"
+#include "fs/facts/capture.h"
+#include "fs/facts/queue.h"
+#include "fs/facts/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

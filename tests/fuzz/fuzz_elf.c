@@ -5,7 +5,7 @@
  */
 #include "codecs/image/elf_read.h"
 #include "codecs/image/program.h"
-#include "fs/capture/debug_file.h"
+#include "fs/program/debug_file.h"
 #include "tests/lib/fuzz.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * begins a file (tests/lib/files.h). The members are found, each once and within the archive; looking at them twice gives
  * the same stamp; and whichever description has a file as a member claims it.
  */
-#include "fs/capture/members.h"
+#include "fs/stream/members.h"
 #include "fs/tree/tree.h"
 #include "tests/lib/files.h"
 #include "tests/lib/fstest.h"

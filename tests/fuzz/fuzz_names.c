@@ -3,7 +3,7 @@
  * Any text as a name: of a slice, of a capture whose view is named after it, of a view, and of a file that a description
  * names. The first byte says how many instructions a hart has, the next what the name is.
  */
-#include "fs/capture/members.h"
+#include "fs/stream/members.h"
 #include "fs/archive/names.h"
 #include "fs/bytes/slice.h"
 #include "fs/tree/tree.h"

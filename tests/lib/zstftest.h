@@ -6,7 +6,7 @@
 #ifndef HF_TEST_ZSTFTEST_H
 #define HF_TEST_ZSTFTEST_H
 
-#include "fs/capture/block_source.h"
+#include "fs/stream/block_source.h"
 #include "tests/lib/stftest.h"
 
 #define HF_ZT_FEATURES (HF_STF_FEATURE_EVENT64 | HF_STF_FEATURE_RV64)

@@ -6,7 +6,7 @@
  * The index is a fake one, made here by walking the container: it stands behind the same functions, and counts.
  */
 #include "codecs/source/errors.h"
-#include "fs/capture/block_source.h"
+#include "fs/stream/block_source.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"
 #include "tests/lib/sliver.h"

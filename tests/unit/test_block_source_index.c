@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The block source over real indexes: one stream in every container, as indexing finds it, is that stream again. */
-#include "fs/capture/block_source.h"
+#include "fs/stream/block_source.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"
 

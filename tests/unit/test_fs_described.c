@@ -2,7 +2,7 @@
 /* Captures with a description: directories and .ini files, their members, changes of any of these; views that are
  * directories, which are captures again; parameters of views. With a toy codec in the place of STF's. */
 #include "fs/whole.h"
-#include "fs/capture/members.h"
+#include "fs/stream/members.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/toy_codec.h"
 #include "tests/registry/toy.h"

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/capture/open_trace.h"
+#include "fs/base/common.h"
+#include "fs/facts/shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The description names other files than when it was read, though it looks the same: it is read again. */
+static void doubt(struct hf_capture *capture, const struct hf_members *members)
+{
+	HF_LOCKED(&capture->lock);
+	if (capture->members == members)
+		capture->stamp.beside = 0;
+}
+
+/* Why a description is no good, for info.json; NULL: it is. */
+static void complain(struct hf_capture *capture, const struct hf_setup_error *error)
+{
+	char *text = NULL, *old, line[16] = "";
+
+	if (error && error->line)
+		snprintf(line, sizeof line, ":%u", (unsigned)error->line);
+	if (error && asprintf(&text, "%s%s: %s", error->file, line, error->text) < 0)
+		text = NULL;
+	pthread_mutex_lock(&capture->lock);
+	old = capture->complaint;
+	capture->complaint = text;
+	pthread_mutex_unlock(&capture->lock);
+	free(old);
+}
+
+int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+			  struct hf_diag *diag)
+{
+	const struct hf_fs_options *options = &capture->common->options;
+	struct hf_trace_ask ask = {.archive = capture->shared->archive,
+				   .held = capture->shared->held,
+				   .path = capture->path,
+				   .stamp = stamp,
+				   .expansion = options->expansion,
+				   .memory = options->stream_memory};
+	struct hf_setup_error error;
+	bool stranger;
+	int err;
+
+	pthread_mutex_lock(&capture->lock);
+	ask.members = hf_members_ref(capture->members);
+	pthread_mutex_unlock(&capture->lock);
+	err = hf_trace_open(&ask, ret_trace, &error, &stranger);
+	if (stranger)
+		doubt(capture, ask.members);
+	hf_members_unref(ask.members);
+	if (err == HF_ERR_CHANGED)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	complain(capture, err && *error.text ? &error : NULL);
+	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
+}
+
+int hf_capture_open_companion(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
+			      struct hf_companion *ret_companion)
+{
+	const struct hf_companion_ask ask = {.held = capture->shared->held,
+					     .views = capture->shared->views,
+					     .debug_dir = capture->shared->debug_dir,
+					     .path = capture->path,
+					     .trace = trace,
+					     .stamp = stamp};
+
+	return hf_companion_open(&ask, ret_companion);
+}

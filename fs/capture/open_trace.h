@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of a capture, opened in one version of it. */
+#ifndef HF_FS_OPEN_TRACE_H
+#define HF_FS_OPEN_TRACE_H
+
+#include "fs/facts/capture.h"
+#include "fs/program/companion.h"
+#include "fs/stream/trace.h"
+
+/* Opens that version of the capture, to be closed only after success. HF_ERR_CHANGED if it is another one by now, never
+ * HF_ERR_NOT_FOUND; what is wrong with a description is the capture's complaint from then on, and in *diag (may be
+ * NULL). */
+int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+			  struct hf_diag *diag);
+/* hf_companion_open for it. */
+int hf_capture_open_companion(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
+			      struct hf_companion *ret_companion);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of a capture, opened: its file, or what its description says of several, read once and shared by whoever
+ * has the capture open.
+ */
+#ifndef HF_FS_TRACE_H
+#define HF_FS_TRACE_H
+
+#include "codecs/setup/read.h"
+#include "fs/stream/members.h"
+#include "index/base/identity.h"
+
+struct hf_archive;
+struct hf_held_files;
+struct hf_stamp;
+
+struct hf_trace {
+	struct hf_src *file;         /* the file, or the trace files end to end */
+	struct hf_identity identity; /* of all there is */
+	struct hf_identity *parts;   /* what members, and a limit of its own, add to the identity */
+	size_t part_count;
+	/* With a description: */
+	struct hf_members *members;  /* NULL: there is none */
+	struct hf_member_state *opened; /* of each of them, as it was opened */
+	struct hf_setup *setup;
+};
+
+/* What is opened. All is borrowed. */
+struct hf_trace_ask {
+	const struct hf_archive *archive;
+	struct hf_held_files *held;
+	const char *path;
+	const struct hf_stamp *stamp; /* of that version */
+	struct hf_members *members;   /* NULL: there is no description */
+	uint64_t expansion, memory;   /* hf_fs_options: expansion, stream_memory */
+};
+
+/* HF_ERR_CHANGED if it is another version by now, never HF_ERR_NOT_FOUND. To be closed only after success. *error: what is
+ * wrong with the description, if that is it. *ret_stranger: that names other files than when it was read. */
+int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
+		  bool *ret_stranger);
+void hf_trace_close(struct hf_trace *trace);
+
+/* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another
+ * file than the one the trace was opened with. */
+int hf_trace_open_member(struct hf_held_files *held, const struct hf_trace *trace, const char *name,
+			 struct hf_src **ret_src);
+
+#endif
