@@ -24,7 +24,7 @@ string(REGEX REPLACE "[ \t\n]+" " " sql "${sql}")
 string(REGEX REPLACE "\\( " "(" sql "${sql}")
 string(REGEX REPLACE " \\)" ")" sql "${sql}")
 
-set(c "/* Made from index/schema.sql by cmake/schema.cmake. */\n#include \"index/db.h\"\n")
+set(c "/* Made from index/schema.sql by cmake/schema.cmake. */\n#include \"index/table/db.h\"\n")
 foreach(kind index view times summary catalogue)
 	string(REGEX MATCH "#${kind} ([^#]*)" section "${sql}")
 	string(REGEX MATCHALL "CREATE [^@]*@" statements "${CMAKE_MATCH_1}")

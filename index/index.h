@@ -9,19 +9,19 @@
 #ifndef HF_INDEX_H
 #define HF_INDEX_H
 
-#include "index/build.h"
-#include "index/chunk_make.h"
-#include "index/codecs.h"
-#include "index/compare.h"
-#include "index/decode_index.h"
-#include "index/discard.h"
-#include "index/examine.h"
-#include "index/file_name.h"
-#include "index/hart.h"
-#include "index/identity.h"
-#include "index/libraries.h"
-#include "index/limits.h"
-#include "index/view_key.h"
-#include "index/view_table.h"
+#include "index/base/codecs.h"
+#include "index/base/hart.h"
+#include "index/base/identity.h"
+#include "index/base/libraries.h"
+#include "index/base/limits.h"
+#include "index/base/view_key.h"
+#include "index/pass/build.h"
+#include "index/read/chunk_make.h"
+#include "index/read/decode_index.h"
+#include "index/read/view_table.h"
+#include "index/store/discard.h"
+#include "index/store/file_name.h"
+#include "index/upkeep/compare.h"
+#include "index/upkeep/examine.h"
 
 #endif

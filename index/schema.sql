@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The four kinds of files of an index directory that are SQLite databases. Page size 8192, of which 8 bytes a page are a
 -- checksum (below); they are written once, published whole and never changed. Small captures have the tables of
--- the first two as sheets (index/sheet.h). hartfs-index(5) says more.
+-- the first two as sheets (index/table/sheet.h). hartfs-index(5) says more.
 --
 -- A chunk is a run of events of one hart. Its id is slot << 40 | number, where slot numbers the harts of the file and
 -- number the chunks of a hart, both from 0; so all chunks of a hart lie side by side in the order of its events, and
@@ -46,16 +46,16 @@ CREATE TABLE hart (
 	chunks INTEGER NOT NULL
 ) STRICT;
 
--- A row has up to 512 chunks with numbers side by side (index/row_page.h). Of each chunk data says, in this order:
+-- A row has up to 512 chunks with numbers side by side (index/table/row_page.h). Of each chunk data says, in this order:
 --   ordinal        retired instructions of the hart before it
 --   stream_offset  how far the stream had been read
 --   pc             of the first retired instruction, 0 if there is none
 --   events, attempts
 --   problems       gaps, doubts and notes among the events
 --   discard        events to pass over after entering
---   flow           digests of its events (index/digest.h): pcs and opcodes,
+--   flow           digests of its events (index/base/digest.h): pcs and opcodes,
 --   rest             accesses and all else; of the records they are 0
---   before.flow    what the hart did before it (index/prefix.h): pcs and opcodes,
+--   before.flow    what the hart did before it (index/base/prefix.h): pcs and opcodes,
 --   before.access    which bytes were accessed,
 --   before.value     their values,
 --   before.pending   which access of the last instruction is next,
@@ -149,7 +149,7 @@ CREATE TABLE chunk (
 
 -- ==== times: in a view table only where listing.txt has lines that say a time; made with the first of these
 
--- Where these lines are (index/times.h). There are none if fewer than two harts have times.
+-- Where these lines are (index/read/times.h). There are none if fewer than two harts have times.
 CREATE TABLE time (
 	id INTEGER PRIMARY KEY,         -- id of the chunk << 6 | number of the row, from 0
 	offset INTEGER NOT NULL,        -- of the first such line, in the view
@@ -159,7 +159,7 @@ CREATE TABLE time (
 	data BLOB NOT NULL              -- at most 32768 bytes
 ) STRICT;
 
--- Where the harts stand in their listings at an offset of all/listing.txt (index/merge.h). The last row is its end.
+-- Where the harts stand in their listings at an offset of all/listing.txt (index/read/merge.h). The last row is its end.
 CREATE TABLE merge (
 	offset INTEGER PRIMARY KEY,
 	last INTEGER NOT NULL,          -- 0, or 1 + the place of the hart, by id, whose lines come before

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/bar.h"
-#include "index/lock.h"
+#include "index/base/lock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/dead.h"
 
-#include "index/libc.h"
+#include "index/base/libc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/base/errors.h"
-#include "index/lock.h"
+#include "index/base/lock.h"
 #include "mountd/blocked.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs mount and hartfs umount, up to where processes start: everything that can be wrong is said here, in a line. */
-#include "index/libc.h"
+#include "index/base/libc.h"
 #include "mountd/commands.h"
 #include "mountd/daemon.h"
 #include "mountd/dead.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs index --prune: what went, in a line, or with --verbose or --dry-run a line for each file. */
-#include "index/prune.h"
+#include "index/upkeep/prune.h"
 
 #include "mountd/commands.h"
 #include "mountd/confine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs serve: answers requests about the tables of captures on the socket that is its standard input. */
 #include "fs/library.h"
-#include "index/libc.h"
+#include "index/base/libc.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"

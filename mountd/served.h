@@ -10,7 +10,7 @@
 
 #include "fs/base/list.h"
 #include "fs/fs.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "mountd/listers.h"
 #include "mountd/receivers.h"
 

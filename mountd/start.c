@@ -3,7 +3,7 @@
  * The started process: it forks the supervisor and waits until the mount answers. Its exit status is true whatever is
  * killed meanwhile: the server itself says that the mount answers, and where it does not, nothing of the mount is left.
  */
-#include "index/libc.h"
+#include "index/base/libc.h"
 #include "mountd/daemon.h"
 #include "mountd/dead.h"
 #include "mountd/log.h"

@@ -18,7 +18,7 @@ while IFS='@' read -r file name value words; do
 		bad "$file: $name is not $value any more: $page says '$words'"
 	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
-index/limits.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
+index/base/limits.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
 index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
 index/summary/call.h@HF_CALL_DEPTH@1024u@calls and traps that a context is in | 1,024
 index/summary/call.h@HF_CALL_FRAMES@(1u << 18)@262,144
@@ -76,7 +76,7 @@ codecs/image/dwarf_unit.c@WORK_FACTOR@4@4 steps for each byte
 codecs/image/elf_debug.h@HF_ELF_DEBUG_LINE_MAX@(UINT64_C(64) << 20)@lines in *program.elf* | 64 MiB
 codecs/image/bias.c@PIECES_MAX@64@64 executable segments
 codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
-index/counts.h@HF_COUNTS_MAX@(UINT32_C(1) << 21)@different instructions of a hart | 2,097,152
+index/answer/counts.h@HF_COUNTS_MAX@(UINT32_C(1) << 21)@different instructions of a hart | 2,097,152
 fs/find/where.h@HF_WHERE_DECODED@(UINT64_C(1) << 20)@lines of a file in *where/* | 1,048,576
 fs/profile/counted.h@HF_PROFILE_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760
 fs/profile/memory.c@PAIRS_MAX@(UINT32_C(1) << 19)@524,288 pairs
@@ -125,11 +125,11 @@ codecs/image/symbols.c@NAMES_MAX@((size_t)64 << 20)@64 MiB of their names
 codecs/image/elf_read.h@HF_ELF_SECTIONS_MAX@65536u@65,536 sections
 codecs/source/hex.c@WORD_MAX@16@16 digits
 codecs/source/source.h@HF_BLOCK_MAX@(UINT64_C(64) << 20)@| 64 MiB | the chunk is lost
-index/exec.h@HF_PAUSED_MAX@8@indexing is put aside | 8
-index/hart.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
-index/index_part.h@HF_FILE_PROBLEMS@256@256 of the file
-index/row.h@HF_SLOT_MAX@UINT64_C(65535)@32,768
-index/row.h@HF_VIEW_CHUNK_MAX@(UINT64_C(256) << 20)@one chunk of a view | 256 MiB
+index/exec/exec.h@HF_PAUSED_MAX@8@indexing is put aside | 8
+index/base/hart.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
+index/pass/index_part.h@HF_FILE_PROBLEMS@256@256 of the file
+index/table/row.h@HF_SLOT_MAX@UINT64_C(65535)@32,768
+index/table/row.h@HF_VIEW_CHUNK_MAX@(UINT64_C(256) << 20)@one chunk of a view | 256 MiB
 fs/archive/params.c@PARAMS_MAX@3072@3,072 characters
 fs/capture/members.h@HF_MEMBERS_DIRS_MAX@4096@4,096 | the views are for root
 fs/tree/shared.h@HF_REMARKS_MAX@1000@1,000

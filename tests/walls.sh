@@ -27,12 +27,22 @@ breach codecs 'pthread|threads|semaphore|time\.h|sys/time' 'codecs knows no thre
 breach index 'index/index\.h' 'index.h is the door for those outside'
 breach . '.*\.\./' 'includes are written from the root of the project'
 
-# The floors of fs: archive <- capture <- bytes <- find <- tree <- rows, on what knows no archive. Each knows those before it.
-above=
-for floor in rows tree diff find profile bytes capture archive base; do
-	[ -n "$above" ] && breach fs/$floor "fs/($above)/" 'a floor looks upward'
-	above=${above:+$above|}$floor
-done
+# floors FOLDER FLOOR...: all floors of a folder, from the top down. Each knows those behind it alone.
+floors() {
+	local folder=$1 above= floor
+	shift
+	for floor in "$folder"/*/; do
+		floor=$(basename "$floor")
+		[[ " $* " == *" $floor "* ]] || { echo "$folder/$floor: of which floor is it?"; bad=1; }
+	done
+	for floor; do
+		[ -n "$above" ] && breach "$folder/$floor" "$folder/($above)/" 'a floor looks upward'
+		above=${above:+$above|}$floor
+	done
+}
+# fs: archive <- capture <- bytes <- find <- tree <- rows, on what knows no archive.
+floors fs rows tree diff find profile bytes capture archive base
+floors index upkeep pass answer summary read catalogue store table exec base
 for folder in fs/archive fs/base fs/capture fs/bytes fs/diff fs/find fs/profile fs/rows fs/tree mountd; do
 	breach $folder 'fs/whole\.h' 'struct hf_fs is seen by fs.c alone'
 done
@@ -71,8 +81,8 @@ hits=$(grep -rnE '^#include "(fs|index|mountd)/' tests/sim | grep -vE '"(fs/fs|i
 
 # Threads are the executor's. libfuse's loop and a writer into somebody's pipe, who may stop reading, have their own.
 hits=$(grep -rnE '\bpthread_create[[:space:]]*\(' --include='*.c' codecs index fs mountd |
-	grep -vE '^(index/exec|mountd/session|mountd/live)\.c:') && {
-	printf 'threads are made by index/exec.c, mountd/session.c and mountd/live.c alone:\n%s\n' "$hits"
+	grep -vE '^(index/exec/exec|mountd/session|mountd/live)\.c:') && {
+	printf 'threads are made by index/exec/exec.c, mountd/session.c and mountd/live.c alone:\n%s\n' "$hits"
 	bad=1
 }
 
@@ -97,6 +107,14 @@ planted 'x/a.c refers to x/b.c*' x && planted '' y && planted '*2 files*not 1*' 
 	echo 'tests/cycles.sh does not find a circle, or one that is none'
 	bad=1
 }
+# That a floor which looks upward is found, and one that nobody knows.
+mkdir -p "$circle"/z/{high,low}
+echo '#include "z/low/a.h"' >"$circle/z/high/a.h"
+planted_floors() { (cd "$circle" && bad=0 && floors z "$@" >/dev/null && [ $bad = 0 ]); }
+planted_floors high low && ! planted_floors low high && ! planted_floors high || {
+	echo 'a floor that looks upward is not found, or one that does not'
+	bad=1
+}
 bash tests/cycles.sh . "$build" codecs || bad=1
 # How many are in circles of includes and calls may only fall.
 while read -r folder count; do
@@ -117,8 +135,8 @@ hits=$(negated codecs index fs mountd) && {
 # All work is a job of the executor. mountd/session.c: the threads that answer the kernel. mountd/live.c: one that waits for
 # whoever reads our output, for as long as that takes.
 hits=$(grep -rnE '\b(pthread_create|thrd_create)[[:space:]]*\(' --include='*.c' --include='*.h' codecs index fs mountd |
-	grep -vE '^(index/exec|mountd/session|mountd/live)\.c:') && {
-	printf 'threads are started by index/exec.c:\n%s\n' "$hits"
+	grep -vE '^(index/exec/exec|mountd/session|mountd/live)\.c:') && {
+	printf 'threads are started by index/exec/exec.c:\n%s\n' "$hits"
 	bad=1
 }
 exit $bad

@@ -3,7 +3,7 @@
 
 #include "codecs/base/errors.h"
 #include "fs/archive/acl.h"
-#include "index/libc.h"
+#include "index/base/libc.h"
 
 #include <errno.h>
 #include <fcntl.h>

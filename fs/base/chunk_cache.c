@@ -18,7 +18,7 @@
 #include "codecs/base/chains.h"
 #include "fs/base/free_list.h"
 #include "fs/base/list.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -10,8 +10,7 @@
 #include "fs/base/metrics.h"
 #include "fs/base/once.h"
 #include "fs/base/options.h"
-#include "index/exec.h"
-#include "index/lock.h"
+#include "index/exec/exec.h"
 
 #include <stdatomic.h>
 

@@ -40,7 +40,7 @@ struct hf_fs_options {
 	uint64_t stream_memory;  /* what decompressing a stream may take; 0: default */
 	uint64_t expansion;      /* events for each byte of a capture; 0: default, HF_NOWHERE: no limit */
 	uint64_t pack_below;     /* indexes of captures of fewer bytes go into packs; 0: none. HF_PACK_BELOW is usual */
-	bool summary;		 /* indexing sums up what harts execute (index/summary.h) */
+	bool summary;		 /* indexing sums up what harts execute (index/summary/summary.h) */
 	bool summary_of_indexed; /* also where there is an index without one */
 	bool all_sums;		 /* indexes have checksums of every byte of every view, also of lines */
 	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */

@@ -4,7 +4,7 @@
 #define HF_FS_ANSWER_H
 
 #include "fs/bytes/bytes.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 /*
  * Has an answer made by a thread of the executor, which has what disassembles, of the capture in that version, and waits for

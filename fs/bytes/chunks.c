@@ -4,8 +4,8 @@
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/makers.h"
-#include "index/cut.h"
-#include "index/hash.h"
+#include "index/base/hash.h"
+#include "index/read/cut.h"
 
 #include <stdlib.h>
 #include <string.h>

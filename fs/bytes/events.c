@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/bytes/events.h"
 #include "codecs/image/symbols.h"
-#include "index/cursor.h"
+#include "index/read/cursor.h"
 
 #include <stdlib.h>
 

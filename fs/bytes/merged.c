@@ -3,7 +3,7 @@
 #include "fs/bytes/kinds.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
-#include "index/merge.h"
+#include "index/read/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

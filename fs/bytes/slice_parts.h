@@ -7,7 +7,7 @@
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/makers.h"
-#include "index/cut.h"
+#include "index/read/cut.h"
 
 enum hf_slice_state {
 	HF_SLICE_ABSENT,  /* the hart has no such view */

@@ -3,7 +3,7 @@
 #include "codecs/source/errors.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/block_source.h"
-#include "index/cursor.h"
+#include "index/read/cursor.h"
 
 static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
 		struct hf_worker *worker, uint8_t *to)

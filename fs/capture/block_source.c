@@ -4,7 +4,7 @@
 #include "fs/base/metrics.h"
 #include "fs/base/once.h"
 #include "fs/capture/parked_scan.h"
-#include "index/lock.h"
+#include "index/base/lock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

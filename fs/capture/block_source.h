@@ -8,7 +8,7 @@
 
 #include "fs/base/chunk_cache.h"
 #include "index/index.h"
-#include "index/spool.h"
+#include "index/store/spool.h"
 
 #include <stdatomic.h>
 

@@ -4,7 +4,7 @@
 #include "codecs/isa/disasm.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/info.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -11,9 +11,9 @@
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/list.h"
-#include "index/exec.h"
+#include "index/base/lock.h"
+#include "index/exec/exec.h"
 #include "index/index.h"
-#include "index/lock.h"
 
 #include <stdatomic.h>
 

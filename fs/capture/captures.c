@@ -6,8 +6,8 @@
 #include "fs/base/simulator_log.h"
 #include "fs/capture/info.h"
 #include "fs/capture/spooler.h"
-#include "index/spool.h"
-#include "index/spool_room.h"
+#include "index/store/spool.h"
+#include "index/store/spool_room.h"
 
 #include <stdio.h>
 #include <stdlib.h>

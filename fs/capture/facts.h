@@ -8,7 +8,7 @@
 #define HF_FS_FACTS_H
 
 #include "fs/base/chunk_cache.h"
-#include "index/catalogue.h"
+#include "index/catalogue/catalogue.h"
 #include "index/index.h"
 
 #include <stdatomic.h>

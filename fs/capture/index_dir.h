@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index directory as a file system uses it: written as long as that works; while it does not, memory takes its
- * place (index/memdir.h), and it is tried again, after a second at first and a minute in the end. What fails there is
+ * place (index/store/memdir.h), and it is tried again, after a second at first and a minute in the end. What fails there is
  * never a capture's fault.
  */
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
 
 #include "fs/base/options.h"
-#include "index/exec.h"
-#include "index/fault.h"
-#include "index/lock.h"
-#include "index/memdir.h"
-#include "index/packs.h"
+#include "index/base/fault.h"
+#include "index/base/lock.h"
+#include "index/exec/exec.h"
+#include "index/store/memdir.h"
+#include "index/store/packs.h"
 
 #include <time.h>
 

@@ -7,7 +7,7 @@
 #include "fs/base/json.h"
 #include "fs/capture/members.h"
 #include "fs/archive/path.h"
-#include "index/libc.h"
+#include "index/base/libc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #define HF_FS_MAKERS_H
 
 #include "fs/capture/reach.h"
+#include "index/base/lock.h"
 #include "index/index.h"
-#include "index/lock.h"
 
 struct hf_open;
 

@@ -2,7 +2,7 @@
 #include "fs/capture/memory.h"
 #include "codecs/base/errors.h"
 #include "fs/capture/captures.h"
-#include "index/libc.h"
+#include "index/base/libc.h"
 
 #include <fcntl.h>
 #include <stddef.h>

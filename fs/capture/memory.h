@@ -7,9 +7,9 @@
 #define HF_FS_MEMORY_H
 
 #include "fs/base/options.h"
-#include "index/catalogue.h"
-#include "index/exec.h"
-#include "index/lock.h"
+#include "index/base/lock.h"
+#include "index/catalogue/catalogue.h"
+#include "index/exec/exec.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/captures.h"
 #include "fs/capture/open_capture.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/parked_scan.h"
 
-#include "index/exec.h"
-#include "index/lock.h"
+#include "index/base/lock.h"
+#include "index/exec/exec.h"
 
 #include <assert.h>
 #include <pthread.h>

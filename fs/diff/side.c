@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an instruction is apart from its mode and what it does to the flow: opcode, size, instruction set (index/prefix.h). */
+/* What an instruction is apart from its mode and what it does to the flow: opcode, size, instruction set (index/base/prefix.h). */
 #define CODE_MASK UINT64_C(0x0000ffffffffffff)
 
 /* What is no further away is decoded on the way there. */

@@ -7,12 +7,12 @@
 #define HF_DIFF_SIDE_H
 
 #include "fs/capture/open_capture.h"
-#include "index/cursor.h"
+#include "index/read/cursor.h"
 
 /* An instruction, as far as it is compared. */
 struct hf_diff_item {
 	uint64_t pc, code;	/* code: opcode, size, instruction set */
-	uint64_t access, value; /* of its accesses (index/prefix.h); 0 where they are not compared */
+	uint64_t access, value; /* of its accesses (index/base/prefix.h); 0 where they are not compared */
 };
 
 struct hf_diff_side {

@@ -2,7 +2,7 @@
 /*
  * Which instructions of a capture answer a question. A question is made of terms, all of which must hold of one retired
  * instruction, with what the trace says between it and the next one. What comes before the first instruction of a hart
- * counts to that. Answers are exact: a list of the summary (index/summary.h) only names the chunks in which to look, and
+ * counts to that. Answers are exact: a list of the summary (index/summary/summary.h) only names the chunks in which to look, and
  * without a list all are looked at. Ordinals are those of the hart, from 0.
  */
 #ifndef HF_FIND_FIND_H
@@ -61,7 +61,7 @@ struct hf_find_told {
 	bool from_start;       /* for these the hart was followed from its start: there is no summary */
 };
 
-/* The calls in which each answer was executed (index/stack.h), in the form of stack_text.h. */
+/* The calls in which each answer was executed (index/answer/stack.h), in the form of stack_text.h. */
 enum hf_find_stack { HF_FIND_NO_STACK, HF_FIND_STACK_LINES, HF_FIND_STACK_JSON };
 
 /* A question, which of its answers, and who gets them. All is borrowed. */

@@ -4,7 +4,7 @@
 #define HF_FIND_LIST_H
 
 #include "fs/find/terms.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 /* What is asked, and of what. All is borrowed. */
 struct hf_find_ask {

@@ -2,7 +2,7 @@
 #include "fs/find/moments.h"
 
 #include "fs/bytes/answer.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>

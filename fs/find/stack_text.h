@@ -6,7 +6,7 @@
 #include "codecs/base/sink.h"
 #include "codecs/image/symbols.h"
 #include "fs/capture/open_capture.h"
-#include "index/stack.h"
+#include "index/answer/stack.h"
 
 /* Those that name the hart's code in its listing; NULL: there are none. */
 const struct hf_symbols *hf_find_symbols(const struct hf_open *open, uint32_t hart);

@@ -4,8 +4,8 @@
 #define HF_FIND_TOLD_H
 
 #include "fs/capture/open_capture.h"
-#include "index/cursor.h"
-#include "index/stack.h"
+#include "index/answer/stack.h"
+#include "index/read/cursor.h"
 
 /* So many of the last accesses. */
 #define HF_MOMENT_ACCESSES 16

@@ -6,7 +6,7 @@
 #ifndef HF_FIND_WALK_H
 #define HF_FIND_WALK_H
 
-#include "index/cursor.h"
+#include "index/read/cursor.h"
 
 struct hf_walk {
 	struct hf_cursor *cursor; /* borrowed */

@@ -8,7 +8,7 @@
 #define HF_FS_PROFILE_BBV_BLOCKS_H
 
 #include "fs/profile/texts.h"
-#include "index/intervals.h"
+#include "index/answer/intervals.h"
 
 struct hf_bbv_blocks {
 	const struct hf_profiled *of;

@@ -2,7 +2,7 @@
 #include "fs/profile/bbv_intervals.h"
 
 #include "fs/base/modes.h"
-#include "index/mode_marks.h"
+#include "index/answer/mode_marks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

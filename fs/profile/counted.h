@@ -4,8 +4,8 @@
 #define HF_FS_PROFILE_COUNTED_H
 
 #include "fs/capture/open_capture.h"
-#include "index/counts.h"
-#include "index/summary_tree.h"
+#include "index/answer/counts.h"
+#include "index/summary/summary_tree.h"
 
 /* Without a summary a hart, or a slice, of more instructions has no profile. With one, the calls of a longer slice are an
  * estimate, and chunks that touch memory are counted instead of accesses. */

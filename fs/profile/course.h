@@ -4,7 +4,7 @@
 #define HF_FS_PROFILE_COURSE_H
 
 #include "fs/profile/texts.h"
-#include "index/course.h"
+#include "index/answer/course.h"
 
 /* A hart of no more instructions is decoded for pictures, although it may have a summary: of so few chunks a picture
  * shows little. */

@@ -8,7 +8,7 @@
 
 #include "fs/find/chunk.h"
 #include "fs/rows/table.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 
 /* Chunks that are decoded ahead in one session, at most, and bytes that they may have together, as far as the chunk
  * before them tells. */

@@ -11,8 +11,8 @@
 #include "fs/capture/open_capture.h"
 #include "fs/profile/functions_table.h"
 #include "fs/tree/tree.h"
-#include "index/cursor.h"
-#include "index/summary.h"
+#include "index/read/cursor.h"
+#include "index/summary/summary.h"
 
 /* Harts that nobody is asking, and chunks that nobody is reading: so many are kept. */
 enum { HF_ROWS_HARTS_KEPT = 4, HF_ROWS_CHUNKS_KEPT = 6 };

@@ -2,7 +2,7 @@
 /* stack: in which calls an instruction was executed. */
 #include "fs/rows/summed.h"
 
-#include "index/stack.h"
+#include "index/answer/stack.h"
 
 #include <stdlib.h>
 

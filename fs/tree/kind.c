@@ -200,11 +200,13 @@ static bool each_hart(const struct hf_look *look, struct hf_node_key key)
 
 static int size_hart(const struct hf_subject *of, uint64_t *ret_size)
 {
+	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, of->key->hart);
+
 	*ret_size = 0;
-	return hf_facts_hart(of->facts, of->key->hart) ? 0 : HF_ERR_NOT_FOUND;
+	return hart && !(of->key->cut && of->key->last >= hart->info.insns) ? 0 : HF_ERR_NOT_FOUND;
 }
 
-static int size_view(const struct hf_subject *of, uint64_t *ret_size)
+static int size_whole(const struct hf_subject *of, uint64_t *ret_size)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, of->key->hart);
 
@@ -215,25 +217,22 @@ static int size_view(const struct hf_subject *of, uint64_t *ret_size)
 /* A directory is there if the hart's view that lies in it is; of a slice that need not be measured. */
 static int size_dir(const struct hf_subject *of, uint64_t *ret_size)
 {
-	int err = size_view(of, ret_size);
+	int err = size_whole(of, ret_size);
 
 	*ret_size = 0;
 	return err;
 }
 
-static int bytes_view(const struct hf_subject *of, struct hf_bytes *ret_bytes)
-{
-	return hf_bytes_of_view(of->key->capture, of->facts, of->key->hart, of->key->view, ret_bytes);
-}
-
-/* The views that lie in their hart's directory itself, up to the number end. */
+/* The views that lie in their hart's directory itself, up to the number end. The program is that of the whole hart. */
 static bool each_file(const struct hf_look *look, struct hf_node_key key, size_t end)
 {
 	bool more = true;
 
-	for (key.view = 0; key.view < end && more; key.view++)
+	for (key.view = 0; key.view < end && more; key.view++) {
+		key.cut &= key.view < HF_ENC_COUNT;
 		if (!hf_view_dir(key.view, NULL))
 			more = offer(look, hf_fs_view_ops(key.view)->view, &key);
+	}
 	return more;
 }
 
@@ -266,18 +265,15 @@ static bool each_dir_view(const struct hf_look *look, struct hf_node_key key)
 	return offer(look, name, &key);
 }
 
-static bool each_program(const struct hf_look *look, struct hf_node_key key)
-{
-	key.view = HF_VIEW_PROGRAM;
-	return offer(look, hf_view_program.view, &key);
-}
-
 /* What lies beside a view in its directory: the program, and files that its encoder adds. */
 static bool each_side(const struct hf_look *look, struct hf_node_key key)
 {
 	const size_t view = key.view;
-	bool more = each_program(look, key);
+	bool more;
 
+	key.cut = false;
+	key.view = HF_VIEW_PROGRAM;
+	more = offer(look, hf_view_program.view, &key);
 	for (key.view = HF_VIEW_COUNT; key.view < HF_VIEW_ALL && more; key.view++) {
 		size_t of;
 
@@ -296,19 +292,6 @@ static int get_slice(const struct hf_subject *of, struct hf_slice **ret_slice)
 	return hf_slice_get(of->tree->slices, key->capture, of->facts, key->hart, key->first, key->last, ret_slice);
 }
 
-static int size_slice(const struct hf_subject *of, uint64_t *ret_size)
-{
-	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, of->key->hart);
-
-	*ret_size = 0;
-	return hart && of->key->last < hart->info.insns ? 0 : HF_ERR_NOT_FOUND;
-}
-
-static bool each_slice_view(const struct hf_look *look, struct hf_node_key key)
-{
-	return each_file(look, key, HF_ENC_COUNT);
-}
-
 /* They are found by name and not listed. */
 static bool each_slice(const struct hf_look *look, struct hf_node_key key)
 {
@@ -316,6 +299,8 @@ static bool each_slice(const struct hf_look *look, struct hf_node_key key)
 
 	if (!look->name || !hart || !hf_slice_parse(look->name, hart->info.insns, &key.first, &key.last))
 		return true;
+	key.kind = HF_NODE_HART;
+	key.cut = true;
 	return offer(look, look->name, &key);
 }
 
@@ -334,11 +319,19 @@ static int size_cut(const struct hf_subject *of, uint64_t *ret_size)
 	return err;
 }
 
-static int bytes_cut(const struct hf_subject *of, struct hf_bytes *ret_bytes)
+static int size_view(const struct hf_subject *of, uint64_t *ret_size)
+{
+	return of->key->cut ? size_cut(of, ret_size) : size_whole(of, ret_size);
+}
+
+static int bytes_view(const struct hf_subject *of, struct hf_bytes *ret_bytes)
 {
 	struct hf_slice *slice;
-	int err = get_slice(of, &slice);
+	int err;
 
+	if (!of->key->cut)
+		return hf_bytes_of_view(of->key->capture, of->facts, of->key->hart, of->key->view, ret_bytes);
+	err = get_slice(of, &slice);
 	if (err)
 		return err;
 	err = hf_slice_view(slice, of->facts, of->key->view, ret_bytes);
@@ -367,7 +360,7 @@ static int size_measuring(const struct hf_subject *of, uint64_t *ret_size)
 	const struct hf_look look = {.offer = is_measured, .ctx = &dir};
 
 	*ret_size = HF_INFO_INDEXING_SIZE;
-	return each_slice_view(&look, *of->key) ? HF_ERR_NOT_FOUND : 0;
+	return each_file(&look, *of->key, HF_ENC_COUNT) ? HF_ERR_NOT_FOUND : 0;
 }
 
 static int size_measuring_one(const struct hf_subject *of, uint64_t *ret_size)
@@ -507,18 +500,17 @@ static int get_profile(const struct hf_subject *of, struct hf_profile_text *ret_
 {
 	const struct hf_node_key *key = of->key;
 	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, key->hart);
-	const bool whole = hf_kind_is(key, HF_KIND_OF_HART);
 	char buf[NAME_MAX + 1];
 	struct hf_profile_which which = {.hart = key->hart,
 					 .first = key->first,
 					 .last = key->last,
-					 .slice = !whole,
+					 .slice = key->cut,
 					 .file = (enum hf_profile_file)key->view,
 					 .about = about(key, buf)};
 
-	if (!hart || (!whole && key->last >= hart->info.insns))
+	if (!hart || (key->cut && key->last >= hart->info.insns))
 		return HF_ERR_NOT_FOUND;
-	if (whole) {
+	if (!key->cut) {
 		which.first = 0;
 		which.last = hart->info.insns - 1;
 	}
@@ -601,6 +593,8 @@ enum {
 	OF_HART = HF_KIND_OF_HART,
 	STATUS = HF_KIND_STATUS,
 	DIRECT = HF_KIND_DIRECT,
+	OF_CUT = HF_KIND_OF_CUT,
+	UNCUT = HF_KIND_UNCUT,
 };
 
 static const struct hf_kind kinds[] = {
@@ -624,8 +618,7 @@ uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *f
 
 uint64_t hf_kind_insns(const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_first)
 {
-	const bool cut = !hf_kind_is(key, HF_KIND_DIR | HF_KIND_OF_HART) &&
-			 (hf_kind_of(key)->bytes == bytes_cut || hf_kind_of(key)->write == write_profile);
+	const bool cut = key->cut && (hf_kind_of(key)->bytes == bytes_view || hf_kind_of(key)->write == write_profile);
 	const struct hf_facts_hart *hart =
 		facts && (cut || hf_kind_is(key, HF_KIND_OF_HART)) ? hf_facts_hart(facts, key->hart) : NULL;
 
@@ -689,7 +682,8 @@ static int list(struct listing *listing)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && more; i++) {
 		struct hf_node_key key = *look->dir;
 
-		if (kinds[i].parent != look->dir->kind || !kinds[i].each || !is_there(&kinds[i], look->facts))
+		if (kinds[i].parent != look->dir->kind || !kinds[i].each || !is_there(&kinds[i], look->facts) ||
+		    kinds[i].flags & (key.cut ? UNCUT : OF_CUT))
 			continue;
 		key.kind = (enum hf_node_kind)i;
 		key.path = NULL;

@@ -18,13 +18,15 @@ enum {
 	HF_KIND_DIR = 1 << 1,
 	HF_KIND_TEXT = 1 << 2,	   /* told apart by hf_facts_text, not by facts->content */
 	HF_KIND_PASSING = 1 << 3,  /* will not be there for long */
-	HF_KIND_CHANGING = 1 << 4, /* a directory whose list changes while somebody looks at it */
+	HF_KIND_CHANGING = 1 << 4, /* a directory whose list changes while somebody looks at it, if it is cut */
 	HF_KIND_CUTS =
 		1 << 5, /* a directory whose names are understood with the index alone, not with recalled facts */
-	HF_KIND_OF_HART = 1 << 6, /* says something about one hart as a whole */
+	HF_KIND_OF_HART = 1 << 6, /* says something about one hart as a whole, if it is not cut */
 	HF_KIND_STATUS =
 		1 << 7, /* .hartfs and what is in it: for the mounter alone, unless the options say otherwise */
 	HF_KIND_DIRECT = 1 << 8, /* hf_file_is_direct */
+	HF_KIND_OF_CUT = 1 << 9, /* there is one only in what is cut, */
+	HF_KIND_UNCUT = 1 << 10, /* or only in what is not */
 };
 
 /* A file or directory that is asked about. facts: of its capture, NULL while it is not indexed, and where there is
@@ -66,7 +68,7 @@ const struct hf_kind *hf_kind_of(const struct hf_node_key *key);
 
 static inline bool hf_kind_is(const struct hf_node_key *key, unsigned flag)
 {
-	return hf_kind_of(key)->flags & flag;
+	return hf_kind_of(key)->flags & flag & ~(unsigned)(key->cut ? HF_KIND_OF_HART : HF_KIND_CHANGING);
 }
 
 /* What a file is told apart by (hf_node_key.content) while these facts hold. */

@@ -36,7 +36,7 @@ static uint64_t number_of(const struct hf_node_key *key, uint64_t salt)
 static bool same_key(const struct hf_node_key *a, const struct hf_node_key *b)
 {
 	return a->kind == b->kind && a->type == b->type && a->capture == b->capture && a->hart == b->hart &&
-	       a->view == b->view && a->content == b->content && a->first == b->first && a->last == b->last &&
+	       a->view == b->view && a->content == b->content && a->cut == b->cut && a->first == b->first && a->last == b->last &&
 	       strcmp(a->path, b->path) == 0;
 }
 

@@ -10,7 +10,7 @@
 #include "codecs/base/chains.h"
 #include "fs/base/list.h"
 #include "fs/tree/opened.h"
-#include "index/lock.h"
+#include "index/base/lock.h"
 
 #include <stdatomic.h>
 
@@ -29,7 +29,8 @@ struct hf_node_key {
 	struct hf_capture *capture; /* of the views; NULL otherwise */
 	uint32_t hart;              /* of what is in one: source id */
 	uint32_t view;              /* of views and their directories: number of the view */
-	uint64_t first, last;       /* of a slice and what is in it: ordinals; the path tells them too */
+	bool cut;                   /* a slice, or in one: only the instructions from first to last */
+	uint64_t first, last;       /* ordinals; the path tells them too */
 	/* Of a file: tells apart what stood under one path at different times, so that the kernel never has two
 	 * contents in one inode. The same as long as the file is, also at the next mount. */
 	uint64_t content;

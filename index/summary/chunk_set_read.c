@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/chunk_set_read.h"
 
-#include "index/summary_internal.h"
+#include "index/summary/summary_internal.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #include "index/summary/inverse_read.h"
 
 #include "index/summary/inverse_page.h"
-#include "index/list_reader.h"
-#include "index/summary_internal.h"
+#include "index/summary/list_reader.h"
+#include "index/summary/summary_internal.h"
 
 #include <stdlib.h>
 #include <zstd.h>

@@ -5,9 +5,9 @@
 #ifndef HF_INDEX_SUMMARY_INVERSE_READ_H
 #define HF_INDEX_SUMMARY_INVERSE_READ_H
 
-#include "index/row.h"
 #include "index/summary/inverse.h"
-#include "index/summary_tables.h"
+#include "index/summary/summary_tables.h"
+#include "index/table/row.h"
 
 struct hf_summary;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/inverse_span.h"
 
-#include "index/row_queue.h"
 #include "index/summary/inverse_page.h"
+#include "index/table/row_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

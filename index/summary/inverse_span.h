@@ -11,7 +11,7 @@
 
 #include "index/summary/inverse.h"
 #include "index/summary/span.h"
-#include "index/summary_tables.h"
+#include "index/summary/summary_tables.h"
 
 /* How a part is made coarser. */
 struct hf_inverse_ops {

@@ -6,9 +6,9 @@
 #ifndef HF_INDEX_SUMMARY_SPAN_H
 #define HF_INDEX_SUMMARY_SPAN_H
 
-#include "index/row.h"
+#include "index/summary/summary_tables.h"
 #include "index/summary/tally.h"
-#include "index/summary_tables.h"
+#include "index/table/row.h"
 
 /* Takes a row of one of the tables of a summary, whose number within the hart is given. */
 typedef int (*hf_summary_row_fn)(void *ctx, const struct hf_table *table, uint64_t number, const void *row);

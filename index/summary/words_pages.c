@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/words_pages.h"
 
-#include "index/summary.h"
 #include "index/summary/inverse_read.h"
+#include "index/summary/summary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/words.h"
 
-#include "index/summary.h"
 #include "index/summary/chunk_set_read.h"
+#include "index/summary/summary.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  */
 #include "codecs/codec.h"
 #include "fs/fs.h"
-#include "index/spool.h"
-#include "index/spool_room.h"
+#include "index/store/spool.h"
+#include "index/store/spool_room.h"
 
 #include <fcntl.h>
 #include <libgen.h>

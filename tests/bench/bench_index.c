@@ -6,7 +6,7 @@
  */
 #include "codecs/isa/disasm.h"
 #include "codecs/views.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "index/index.h"
 
 #include <dirent.h>

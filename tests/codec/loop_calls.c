@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of every sample (index/summary_tree.h), built with chunks of several sizes, with the limits there are and
+ * The calls of every sample (index/summary/summary_tree.h), built with chunks of several sizes, with the limits there are and
  * with tiny ones: tree, facts and stacks are those of a simple model, which looks at one event after the other. So are
- * the stacks at instructions (index/stack.h), with a summary and without one, forwards and back.
+ * the stacks at instructions (index/answer/stack.h), with a summary and without one, forwards and back.
  */
+#include "index/answer/stack.h"
 #include "index/index.h"
-#include "index/stack.h"
 #include "index/summary/calls.h"
-#include "index/summary_tree.h"
+#include "index/summary/summary_tree.h"
 #include "tests/codec/loops.h"
 
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Digests of the events of every sample (index/digest.h): the same with stretches and without, whatever comes at a
+ * Digests of the events of every sample (index/base/digest.h): the same with stretches and without, whatever comes at a
  * time; those of parts make that of the whole, and what is taken away leaves the rest; an event that is another shows.
- * What was done before a place (index/prefix.h): the same with stretches and without.
+ * What was done before a place (index/base/prefix.h): the same with stretches and without.
  * Stretches themselves (codecs/stretch.h): the same serial is the same events.
  */
-#include "index/digest.h"
-#include "index/prefix.h"
+#include "index/base/digest.h"
+#include "index/base/prefix.h"
 #include "tests/codec/loops.h"
 
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  * coarse: nothing that the events have is missing, and what else is said is as wrong as the answer says itself.
  */
 #include "index/index.h"
-#include "index/summary.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
+#include "index/summary/summary.h"
 #include "index/summary/tally.h"
 #include "index/summary/words.h"
 #include "index/summary/words_pages.h"

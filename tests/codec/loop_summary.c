@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The summary of every sample (index/summary.h), built with chunks of several sizes, with much memory and with so
+ * The summary of every sample (index/summary/summary.h), built with chunks of several sizes, with much memory and with so
  * little that it has many spans: what it says of every pc is what counting the events says, chunk by chunk. The same of
- * intervals of ranges (index/intervals.h), and of where every n-th instruction of a mode is (index/mode_marks.h), also
+ * intervals of ranges (index/answer/intervals.h), and of where every n-th instruction of a mode is (index/answer/mode_marks.h), also
  * without it.
  */
+#include "index/answer/intervals.h"
+#include "index/answer/mode_marks.h"
 #include "index/index.h"
-#include "index/intervals.h"
-#include "index/mode_marks.h"
-#include "index/summary.h"
+#include "index/summary/summary.h"
+#include "index/summary/summary_tree.h"
 #include "index/summary/tally.h"
-#include "index/summary_tree.h"
 #include "tests/codec/loops.h"
 
 #include <fcntl.h>

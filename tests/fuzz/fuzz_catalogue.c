@@ -5,9 +5,9 @@
  * reached; bit 3 the text of the harts of a row instead.
  * What is found may be wrong, but not nonsense, and the next flush leaves a whole catalogue.
  */
-#include "index/catalogue.h"
-#include "index/file.h"
-#include "index/vfs.h"
+#include "index/catalogue/catalogue.h"
+#include "index/store/file.h"
+#include "index/table/vfs.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"

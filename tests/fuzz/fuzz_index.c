@@ -6,8 +6,8 @@
  * compared with what the capture says, and what is left then says the same.
  * Whatever is opened may fail to answer, but not answer nonsense.
  */
-#include "index/db.h"
-#include "index/file.h"
+#include "index/store/file.h"
+#include "index/table/db.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"

@@ -6,8 +6,8 @@
  * where checksums can tell the damage; where they cannot, it is no longer than its size.
  */
 #include "fs/whole.h"
-#include "index/db.h"
-#include "index/vfs.h"
+#include "index/table/db.h"
+#include "index/table/vfs.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/fuzz.h"

@@ -6,10 +6,10 @@
  *
  * The input is rows: u8 table and hart; u8 chunk; u8 number; u8 size, s; u64 of the table's numbers; bytes[s].
  */
-#include "index/memdir.h"
-#include "index/merge.h"
-#include "index/store.h"
-#include "index/times.h"
+#include "index/read/merge.h"
+#include "index/read/times.h"
+#include "index/store/memdir.h"
+#include "index/store/store.h"
 #include "tests/lib/fuzz.h"
 
 #include <string.h>

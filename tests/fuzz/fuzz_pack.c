@@ -5,8 +5,8 @@
  * two bytes where in the pack, one how many bytes, these. None: it is cut there.
  */
 #include "codecs/base/bytes.h"
-#include "index/pack.h"
-#include "index/pack_format.h"
+#include "index/store/pack.h"
+#include "index/store/pack_format.h"
 #include "tests/lib/check.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/indextest.h"

@@ -6,8 +6,8 @@
  * file, in what follows the frames if the highest bit is set, one how many bytes, these. None: the file is cut there.
  */
 #include "codecs/base/bytes.h"
-#include "index/spool.h"
-#include "index/spool_format.h"
+#include "index/store/spool.h"
+#include "index/store/spool_format.h"
 #include "tests/lib/check.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/indextest.h"

@@ -9,8 +9,7 @@
  * 3: events, in slivers: however they are cut, the same runs and the same rows of all else come of them, and however
  *    chunks are, the same calls.
  */
-#include "index/file.h"
-#include "index/summary.h"
+#include "index/store/file.h"
 #include "index/summary/call_page.h"
 #include "index/summary/calls.h"
 #include "index/summary/collector.h"
@@ -18,8 +17,9 @@
 #include "index/summary/page.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
+#include "index/summary/summary.h"
+#include "index/summary/summary_tree.h"
 #include "index/summary/words_pages.h"
-#include "index/summary_tree.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/fuzzevents.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/dbfuzz.h"
 
-#include "index/file.h"
-#include "index/vfs.h"
+#include "index/store/file.h"
+#include "index/table/vfs.h"
 #include "tests/lib/check.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/indextest.h"
 
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"
 

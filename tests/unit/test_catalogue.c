@@ -4,9 +4,9 @@
  * what they should be are none; writers in each other's way, and one that is killed, lose nothing but news.
  */
 #include "codecs/base/errors.h"
-#include "index/catalogue.h"
-#include "index/file.h"
-#include "index/vfs.h"
+#include "index/catalogue/catalogue.h"
+#include "index/store/file.h"
+#include "index/table/vfs.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

@@ -2,7 +2,7 @@
 /* The chunk cache: single flight, its bound, replacement, cancelling, dropping, and all of it by many threads. */
 #include "codecs/base/sink.h"
 #include "fs/base/chunk_cache.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "tests/lib/check.h"
 
 #include <pthread.h>

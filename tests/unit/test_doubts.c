@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which instructions problems put in doubt: of their own hart, up to the problem and as far back as it says. */
 #include "codecs/base/err.h"
-#include "index/doubts.h"
+#include "index/read/doubts.h"
 #include "tests/lib/check.h"
 
 static const struct {

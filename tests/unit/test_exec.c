@@ -4,7 +4,7 @@
  * time, joining, seats and threads of two priorities, what gives way and goes on, what a worker offers, and the end.
  */
 #include "codecs/isa/disasm.h"
-#include "index/exec.h"
+#include "index/exec/exec.h"
 #include "tests/lib/check.h"
 #include "tests/lib/testclock.h"
 

@@ -3,8 +3,8 @@
  * Forged index files: each number, text and blob of each table in turn is another one, the page checksums are right, and
  * verifying finds it, whatever it stands for. Afterwards every row is as it was.
  */
-#include "index/db.h"
-#include "index/vfs.h"
+#include "index/table/db.h"
+#include "index/table/vfs.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 

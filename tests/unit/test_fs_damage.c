@@ -6,8 +6,8 @@
  * suite has time for, HARTFS_DAMAGE_SEED for others.
  */
 #include "fs/whole.h"
-#include "index/db.h"
-#include "index/vfs.h"
+#include "index/table/db.h"
+#include "index/table/vfs.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 

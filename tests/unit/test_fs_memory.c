@@ -4,7 +4,7 @@
  * again where it changed.
  */
 #include "fs/whole.h"
-#include "index/db.h"
+#include "index/table/db.h"
 #include "tests/lib/fstest.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * Files of an index directory that are not what they should be: foreign, newer, cut, damaged, of another capture or
  * another user. None is believed, none is fatal, none that is not ours is touched. And lookups by two threads at once.
  */
-#include "index/db.h"
+#include "index/table/db.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

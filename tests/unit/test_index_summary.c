@@ -4,8 +4,8 @@
  * or of other chunks, and not there where nothing is to be summed up. What it says is the loop codec.summary's
  * business.
  */
-#include "index/file_name.h"
-#include "index/summary.h"
+#include "index/store/file_name.h"
+#include "index/summary/summary.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

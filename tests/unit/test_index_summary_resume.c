@@ -4,9 +4,9 @@
  * file is byte for byte the one of a build that was not, wherever that was, and with any number of threads. What cannot
  * be used of what was kept is noticed, and the summary is made from the beginning.
  */
-#include "index/file_name.h"
-#include "index/summary.h"
+#include "index/store/file_name.h"
 #include "index/summary/calls.h"
+#include "index/summary/summary.h"
 #include "index/summary/tally.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"

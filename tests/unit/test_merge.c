@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listings merged by time: the runs of made-up harts against a plain sort, from every place, and damaged tables. */
-#include "index/merge.h"
+#include "index/read/merge.h"
 
-#include "index/memdir.h"
-#include "index/store.h"
-#include "index/times.h"
+#include "index/read/times.h"
+#include "index/store/memdir.h"
+#include "index/store/store.h"
 #include "tests/lib/check.h"
 
 #include <stdio.h>

@@ -3,11 +3,11 @@
  * Packs: what is built for one can be used at once, from the pack, and after packs were put together; damage, a kill
  * and a lost race cost building again and nothing else.
  */
-#include "index/packs.h"
+#include "index/store/packs.h"
 
 #include "codecs/base/errors.h"
-#include "index/fault.h"
-#include "index/pack.h"
+#include "index/base/fault.h"
+#include "index/store/pack.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of chunks in pages: they come back as they were put, by every key and after every cut; columns that somebody
  * made up are refused, or answer within limits. */
-#include "index/digest.h"
+#include "index/base/digest.h"
 #include "index/index.h"
-#include "index/index_tables.h"
-#include "index/row_pages.h"
+#include "index/table/index_tables.h"
+#include "index/table/row_pages.h"
 
 #include "codecs/base/bytes.h"
 #include "tests/lib/check.h"

@@ -3,7 +3,7 @@
  * One scan for several readers: whoever goes ahead, stays behind or comes late, and on whichever thread, each gets the
  * blocks, windows, notes and the end that a scan of its own gives.
  */
-#include "index/shared_scan.h"
+#include "index/pass/shared_scan.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sheets: rows come back as they were put, in whatever order; bytes that are no sheet are refused or answer within limits. */
-#include "index/sheet.h"
+#include "index/table/sheet.h"
 
 #include "index/index.h"
-#include "index/index_tables.h"
+#include "index/table/index_tables.h"
 #include "tests/lib/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spools: what was written can be read at any place, what is not whole or not ours is never used, and room is made. */
-#include "index/spool.h"
-#include "index/spool_room.h"
+#include "index/store/spool.h"
+#include "index/store/spool_room.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"

@@ -4,15 +4,15 @@
  * over the end of memory, of attempts, and of unknown address; sources without them; what becomes coarse, and how many
  * bytes it then has; pages. Samples are the loop codec.places's business.
  */
-#include "index/file_name.h"
 #include "index/index.h"
-#include "index/summary.h"
+#include "index/store/file_name.h"
 #include "index/summary/collector.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
+#include "index/summary/summary.h"
+#include "index/summary/summary_part.h"
 #include "index/summary/words.h"
 #include "index/summary/words_pages.h"
-#include "index/summary_part.h"
 #include "tests/lib/check.h"
 
 #include <fcntl.h>

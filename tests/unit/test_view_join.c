@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of view tables: chunks with few bytes are joined, and come out the same wherever a build was interrupted. */
 #include "index/index.h"
-#include "index/memdir.h"
-#include "index/view_join.h"
+#include "index/pass/view_join.h"
+#include "index/store/memdir.h"
 
 #include "tests/lib/check.h"
 

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/answer/intervals.h"
+
+#include "codecs/base/search.h"
+#include "index/read/decode_index.h"
+
+#include <stdlib.h>
+
+/* Where an interval begins, and the last one ends. */
+struct limit {
+	uint64_t chunk;	     /* that has this instruction; behind the last one of the hart: one more than there are */
+	uint64_t first, end; /* instructions of that chunk, if it is cut */
+	bool cut;	     /* not at its beginning */
+};
+
+static bool stopped(const struct hf_intervals *in)
+{
+	return in->stop && in->stop(in->stop_ctx);
+}
+
+/* The one with that instruction, which is in one. */
+static uint64_t number_of(const struct hf_intervals *in, uint64_t ordinal)
+{
+	return HF_NUMBERS_UP_TO(in->at + 1, in->count - 1, ordinal);
+}
+
+/* ---- by decoding ---- */
+
+struct decoding {
+	const struct hf_intervals *in;
+	struct hf_run_cutter *cutter;
+	uint64_t number;    /* of the interval at hand; HF_NOWHERE: before the first */
+	uint64_t ordinal;   /* of the next instruction */
+	uint64_t next, end; /* where the next interval begins; where all ends */
+};
+
+static int put_once(void *ctx, const struct hf_run *run)
+{
+	const struct decoding *d = ctx;
+	int err = d->number == HF_NOWHERE ? 0 : d->in->run(d->in->ctx, run);
+
+	return err || d->number == HF_NOWHERE ? err : d->in->put(d->in->ctx, d->number, 1);
+}
+
+/* Before the instruction at hand an interval begins. */
+static int turn(struct decoding *d)
+{
+	int err = hf_run_cutter_cut(d->cutter);
+
+	d->number = d->number == HF_NOWHERE ? number_of(d->in, d->ordinal) : d->number + 1;
+	d->next = d->in->at[d->number + 1];
+	if (d->next > d->end)
+		d->next = d->end;
+	return err;
+}
+
+static int put_events(struct decoding *d, const struct hf_event *ev, size_t n)
+{
+	size_t from = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		if (ev[i].kind != HF_EVENT_INSN)
+			continue;
+		if (d->ordinal == d->next) {
+			err = hf_run_cutter_put(d->cutter, &ev[from], i - from);
+			from = i;
+			if (d->ordinal == d->end)
+				return err;
+			if (!err)
+				err = turn(d);
+		}
+		d->ordinal++;
+	}
+	return err ? err : hf_run_cutter_put(d->cutter, &ev[from], n - from);
+}
+
+static int decode_events(struct decoding *d, struct hf_diag *diag)
+{
+	struct hf_cursor *cursor = d->in->cursor;
+	struct hf_event ev[HF_CURSOR_BATCH];
+	size_t n;
+	int err = 0;
+
+	while (!err && d->ordinal < d->end) {
+		if (cursor->left) {
+			err = hf_cursor_take(cursor, ev, HF_CURSOR_BATCH, &n, diag);
+			if (!err)
+				err = put_events(d, ev, n);
+			continue;
+		}
+		err = stopped(d->in) ? HF_ERR_CANCELLED : hf_cursor_advance(cursor, diag);
+	}
+	if (err)
+		return err == HF_NOTE_END ? HF_ERR_MISMATCH : err;
+	return hf_run_cutter_cut(d->cutter);
+}
+
+/* What is decoded: instructions from first to end, which may be in many intervals. */
+struct stretch {
+	uint64_t first, end;
+	uint64_t chunk; /* that begins with the first one; HF_NOWHERE: nobody looked */
+};
+
+/* Goes to the first one. Only the one before tells how it was entered: it may be in another chunk, all of which is
+ * decoded for that. */
+static int go_to(const struct hf_intervals *in, struct hf_run_cutter *cutter, const struct stretch *stretch,
+		 struct hf_diag *diag)
+{
+	struct hf_event before;
+	int err;
+
+	if (!stretch->first || (!in->entered && stretch->chunk != HF_NOWHERE))
+		return hf_cursor_enter(in->cursor, stretch->first ? stretch->chunk : 0, diag);
+	err = hf_cursor_seek(in->cursor, stretch->first - 1, &before, diag);
+	return err ? err : hf_run_cutter_put(cutter, &before, 1);
+}
+
+static int decode(const struct hf_intervals *in, const struct stretch *stretch, struct hf_diag *diag)
+{
+	struct decoding d = {
+		.in = in, .number = HF_NOWHERE, .ordinal = stretch->first, .next = stretch->first, .end = stretch->end};
+	int err = stopped(in) ? HF_ERR_CANCELLED : hf_run_cutter_new(put_once, &d, &d.cutter);
+
+	if (err)
+		return err;
+	err = go_to(in, d.cutter, stretch, diag);
+	if (!err)
+		err = decode_events(&d, diag);
+	hf_run_cutter_free(d.cutter);
+	return err;
+}
+
+/* ---- by lists ---- */
+
+struct listed {
+	const struct hf_intervals *in;
+	const struct limit *limit;
+	struct hf_list_reader *reader;
+};
+
+/* Chunks that lie in an interval: in [*ret_first, *ret_end), which may be none. */
+static void find_whole(const struct listed *l, uint64_t number, uint64_t *ret_first, uint64_t *ret_end)
+{
+	*ret_first = l->limit[number].chunk + l->limit[number].cut;
+	*ret_end = l->limit[number + 1].chunk;
+}
+
+/* What a run was executed in the interval at hand. */
+struct summing {
+	const struct listed *l;
+	const struct hf_run *run; /* NULL: it was told of */
+	uint64_t number;     /* of the interval */
+	uint64_t first, end; /* chunks that lie in it */
+	uint64_t sum;
+};
+
+static int put(struct summing *s, uint64_t number, uint64_t count)
+{
+	const struct hf_intervals *in = s->l->in;
+	int err = s->run ? in->run(in->ctx, s->run) : 0;
+
+	s->run = NULL;
+	return err ? err : in->put(in->ctx, number, count);
+}
+
+static int next_interval(struct summing *s)
+{
+	int err = s->sum ? put(s, s->number, s->sum) : 0;
+
+	s->sum = 0;
+	if (++s->number < s->l->in->count)
+		find_whole(s->l, s->number, &s->first, &s->end);
+	return err;
+}
+
+/* HF_NOTE_END: they are behind the last interval. */
+static int sum_up(struct summing *s, const struct hf_posting *posting, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		while (!err && posting[i].chunk >= s->end)
+			err = s->number + 1 < s->l->in->count ? next_interval(s) : HF_NOTE_END;
+		if (!err && posting[i].chunk >= s->first)
+			s->sum += posting[i].count;
+	}
+	return err;
+}
+
+static int put_list(struct summing *s, struct hf_list *list)
+{
+	struct hf_posting posting[HF_LIST_BLOCK];
+	size_t n = 1;
+	int err = hf_list_seek(list, s->first, &posting[0]);
+
+	while (!err) {
+		err = sum_up(s, posting, n);
+		if (!err)
+			err = hf_list_take(list, posting, HF_LIST_BLOCK, &n);
+	}
+	return err == HF_NOTE_END ? next_interval(s) : err;
+}
+
+static int put_run(void *ctx, const struct hf_summary_run *run)
+{
+	const struct listed *l = ctx;
+	struct summing s = {.l = l, .run = &run->run};
+	struct hf_list list;
+	int err;
+
+	if (run->facts.end <= l->limit[0].chunk || run->facts.first >= l->limit[l->in->count].chunk)
+		return 0;
+	if (stopped(l->in))
+		return HF_ERR_CANCELLED;
+	find_whole(l, 0, &s.first, &s.end);
+	/* All of the list lies in the one that there is. */
+	if (l->in->count == 1 && s.first <= run->facts.first && run->facts.end <= s.end)
+		return put(&s, 0, run->facts.total);
+	err = hf_summary_list_by(l->in->summary, l->reader, run, &list);
+	return err ? err : put_list(&s, &list);
+}
+
+static int find_limit(const struct hf_intervals *in, const struct hf_index_hart *hart, uint64_t ordinal,
+		      struct limit *ret_limit)
+{
+	struct hf_chunk chunk;
+	int err;
+
+	*ret_limit = (struct limit){.chunk = hart->chunks};
+	if (ordinal == hart->insns)
+		return 0;
+	err = hf_index_chunk_of(in->cursor->index, hart->id, ordinal, &chunk);
+	if (err)
+		return err;
+	*ret_limit = (struct limit){.chunk = chunk.number,
+				    .first = chunk.ordinal,
+				    .end = chunk.ordinal + chunk.insns,
+				    .cut = chunk.ordinal != ordinal};
+	return 0;
+}
+
+static const struct hf_index_hart *find_hart(const struct hf_cursor *cursor)
+{
+	const struct hf_index_hart *harts;
+	const size_t n = hf_index_harts(cursor->index, &harts);
+
+	for (size_t i = 0; i < n; i++)
+		if (harts[i].id == cursor->hart)
+			return &harts[i];
+	return NULL;
+}
+
+/* So far behind a chunk a decoder looks, usually. */
+#define LOOK_AHEAD 4096
+
+/* A container need not decompress what is behind the chunk. */
+static int tell_source(const struct hf_intervals *in, uint64_t chunk)
+{
+	const struct hf_cursor *cursor = in->cursor;
+	struct hf_chunk next;
+	int err = hf_index_chunk(cursor->index, cursor->hart, chunk + 1, &next);
+
+	cursor->src->until = err ? 0 : next.stream_offset + LOOK_AHEAD;
+	return err == HF_ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Each chunk that is cut once. */
+static int decode_cut(const struct hf_intervals *in, const struct limit *limit, uint64_t n, struct hf_diag *diag)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; i < n && !err; i++) {
+		const uint64_t end = limit[i].end < in->at[in->count] ? limit[i].end : in->at[in->count];
+		struct stretch stretch = {.first = limit[i].first, .end = end, .chunk = limit[i].chunk};
+
+		if (stretch.first < in->at[0])
+			stretch = (struct stretch){.first = in->at[0], .end = end, .chunk = HF_NOWHERE};
+		if (!limit[i].cut || (i && limit[i - 1].cut && limit[i - 1].chunk == limit[i].chunk))
+			continue;
+		err = in->own_source ? tell_source(in, limit[i].chunk) : 0;
+		if (!err)
+			err = decode(in, &stretch, diag);
+	}
+	return err;
+}
+
+static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
+{
+	const struct hf_index_hart *hart = find_hart(in->cursor);
+	struct listed listed = {.in = in};
+	struct limit *limit = hart ? calloc(in->count + 1, sizeof *limit) : NULL;
+	int err = limit ? 0 : hart ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
+
+	for (uint64_t i = 0; i <= in->count && !err; i++)
+		err = find_limit(in, hart, in->at[i], &limit[i]);
+	listed.limit = limit;
+	if (!err)
+		err = hf_list_reader_new(&listed.reader);
+	if (!err)
+		err = hf_summary_runs(in->summary, hart->id, 0, UINT64_MAX, put_run, &listed);
+	if (!err)
+		err = decode_cut(in, limit, in->count + 1, diag);
+	hf_list_reader_free(listed.reader);
+	free(limit);
+	return err;
+}
+
+int hf_intervals_each(const struct hf_intervals *in, struct hf_diag *diag)
+{
+	const struct stretch all = {.first = in->at[0], .end = in->at[in->count], .chunk = HF_NOWHERE};
+
+	if (all.first == all.end)
+		return 0;
+	return in->summary ? each_by_lists(in, diag) : decode(in, &all, diag);
+}

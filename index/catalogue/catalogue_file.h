@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file of a catalogue: opened as it was published, and written anew from the old one and from rows that wait.
+ * Internal to index/, and not thread-safe: the catalogue has the locks.
+ */
+#ifndef HF_INDEX_CATALOGUE_FILE_H
+#define HF_INDEX_CATALOGUE_FILE_H
+
+#include "index/catalogue/catalogue_row.h"
+#include "index/store/file.h"
+
+/* Which file, and what it says of itself: hf_catalogue_key's. */
+struct hf_catalogue_place {
+	int dirfd; /* borrowed */
+	char name[HF_FILE_NAME_SIZE];
+	char *path, *views; /* the catalogue's own; views: a line for each */
+	uint64_t ino;
+	int64_t btime_ns;
+	bool (*exists)(void *ctx, const char *path);
+	void *ctx;
+};
+
+/* A published file; fd is -1 and db NULL if there is none. */
+struct hf_catalogue_file {
+	int fd;
+	sqlite3 *db;
+	sqlite3_stmt *find;
+};
+
+/* An error leaves it closed: HF_ERR_NOMEM, or others of a file that is not there or of no use. */
+int hf_catalogue_file_open(const struct hf_catalogue_place *place, struct hf_catalogue_file *ret_file);
+/* Of a closed one too. */
+void hf_catalogue_file_close(struct hf_catalogue_file *file);
+
+/* As hf_catalogue_find, of a file that may be closed. */
+int hf_catalogue_file_find(struct hf_catalogue_file *file, const struct hf_catalogue_views *views, const char *path,
+			   const struct hf_catalogue_stamp *stamp, struct hf_catalogue_entry *entry);
+
+/* Publishes a new file in which these rows, sorted by id, take the place of what the one there now has under their ids,
+ * and opens it. HF_ERR_BUSY if another process is doing that. */
+int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct hf_catalogue_row *const *rows,
+			    size_t count, struct hf_catalogue_file *ret_file);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The capture as a build reads it: the container and the codec that recognise it, and its decompressed stream to be
+ * read forward, once or more often. Internal to index/.
+ */
+#ifndef HF_INDEX_INPUT_H
+#define HF_INDEX_INPUT_H
+
+#include "codecs/codec.h"
+#include "index/pass/shared_scan.h"
+
+struct hf_input {
+	struct hf_src *file;      /* borrowed */
+	const struct hf_setup *setup; /* borrowed; NULL: the content says what it is */
+	const struct hf_box *box; /* NULL: plain bytes, and src is file */
+	struct hf_src *src;
+	const struct hf_box *reads; /* box as scan knows it */
+	struct hf_scan *scan;     /* under src */
+	struct hf_shared_scan *shared; /* which the next fork joins; NULL: a fork */
+	struct hf_stream *stream;
+	uint64_t most;            /* bytes of the stream, of a container only */
+	hf_point_fn on_point;
+	void *ctx;
+	uint64_t in_pos;          /* how far the file was read; of a container only */
+	uint64_t out_end;         /* how far the stream was read; of a container only */
+	bool forked;              /* stream is another input's */
+};
+
+/*
+ * Opens container and codec. *ret_fatal with an error that says so of the content, not of our luck in reading it.
+ * With a setup the codec is the one it names, and there is a container only if it says so. on_point sees the container's
+ * points. The stream of a container ends, damaged, before the block that goes beyond most bytes.
+ */
+int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, uint64_t most,
+		  hf_point_fn on_point, void *ctx, bool *ret_fatal, struct hf_diag *diag);
+void hf_input_close(struct hf_input *in);
+
+/* The same stream from its beginning, for another thread. of must outlive in. Those that are forked before the others
+ * have read much, and do not fall far behind them, share what is unpacked. */
+int hf_input_fork(struct hf_input *in, struct hf_input *of, hf_point_fn on_point, void *ctx,
+		  struct hf_diag *diag);
+
+/* Reads on to the end: *ret_size good bytes, and *ret_damage (code 0: none) behind them. */
+int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_damage);
+/* The i-th harmless defect of the container, or HF_NOTE_END. */
+int hf_input_note(const struct hf_input *in, size_t i, struct hf_diag *ret_diag);
+
+/* Whether an error is a property of the content: it belongs in the index. */
+bool hf_input_is_verdict(int err);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/store/disk_file.h"
+
+#include "codecs/base/errors.h"
+#include "index/base/fault.h"
+#include "index/store/dir_entry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In a directory that only we can write to every file is ours; elsewhere it must belong to us or to root, and nobody else
+ * may write to it. */
+static bool trusted(int dirfd, const struct stat *st)
+{
+	struct stat dir;
+
+	if (!S_ISREG(st->st_mode))
+		return false;
+	if ((st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & (S_IWGRP | S_IWOTH)))
+		return true;
+	return fstat(dirfd, &dir) == 0 && dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO));
+}
+
+/* What another user's file says is of no use, whether we may look into it or not; that we may not look into our own says
+ * nothing about it. */
+static bool is_of_others(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid != geteuid();
+}
+
+static int open_error(int dirfd, const char *name, int errnum)
+{
+	switch (errnum) {
+	case EACCES:
+	case EPERM:
+		return is_of_others(dirfd, name) ? HF_ERR_NOT_FOUND : hf_fault_set("opening", name, errnum);
+	case ENOENT:
+	case ELOOP: /* a symbolic link */
+	case ENXIO: /* a socket, or a device without a driver */
+	case ENODEV:
+		return HF_ERR_NOT_FOUND;
+	default:
+		return hf_fault_set("opening", name, errnum);
+	}
+}
+
+int hf_disk_file_open(int dirfd, const char *name, int *ret_fd)
+{
+	struct stat st;
+	int fd, err;
+
+	*ret_fd = -1;
+	/* There is no directory. */
+	if (dirfd < 0)
+		return HF_ERR_NOT_FOUND;
+	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return open_error(dirfd, name, errno);
+	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : 0;
+	if (!err && (!trusted(dirfd, &st) || hf_dir_entry_is_condemned(&st)))
+		err = HF_ERR_NOT_FOUND;
+	if (err)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return err;
+}
+
+/* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */
+enum { OPEN_TRIES = 100, AGAIN = 1 };
+
+/* A lock of the open file, not of the process: it holds against other threads too, and ends with its holder. */
+static int lock(int fd)
+{
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+
+	if (fcntl(fd, F_OFD_SETLK, &range) == 0)
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? HF_ERR_BUSY : hf_fault_set_fd("locking", fd, errno);
+}
+
+static void journal_name(const struct hf_part *part, char journal[HF_FILE_NAME_SIZE + 16])
+{
+	snprintf(journal, HF_FILE_NAME_SIZE + 16, "%s-journal", part->part);
+}
+
+static void remove_journal(const struct hf_part *part)
+{
+	char journal[HF_FILE_NAME_SIZE + 16];
+
+	journal_name(part, journal);
+	unlinkat(part->dirfd, journal, 0);
+}
+
+/* Whether the private file's name still stands for the file that is open. */
+static bool is_named(const struct hf_part *part)
+{
+	return hf_dir_entry_is_named(part->dirfd, part->part, part->fd);
+}
+
+void hf_disk_part_remove(const struct hf_part *part)
+{
+	remove_journal(part);
+	if (is_named(part))
+		unlinkat(part->dirfd, part->part, 0);
+}
+
+/* A journal is believed when it is rolled back: it must be one that only we can have written. */
+static int check_journal(const struct hf_part *part)
+{
+	char journal[HF_FILE_NAME_SIZE + 16];
+	struct stat st;
+
+	journal_name(part, journal);
+	if (fstatat(part->dirfd, journal, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : hf_fault_set("opening", journal, errno);
+	return trusted(part->dirfd, &st) ? 0 : hf_dir_entry_remove(part->dirfd, journal);
+}
+
+/* With the lock: 0, or AGAIN if it was of no use and is gone. */
+static int check_part(const struct hf_part *part)
+{
+	struct stat st;
+	bool ours;
+	int err = 0;
+
+	if (fstat(part->fd, &st) < 0)
+		return hf_fault_set("opening", part->part, errno);
+	ours = trusted(part->dirfd, &st) && (!st.st_size || hf_dir_entry_is_ours(part->fd, part->part, &err));
+	/* One that cannot be read is ours by its name, owner and lock: who resumes it fails, who begins it anew does not. */
+	if (ours || err == HF_ERR_INDEX_DIR)
+		return check_journal(part);
+	if (!err)
+		err = hf_dir_entry_remove(part->dirfd, part->part);
+	return err ? err : AGAIN;
+}
+
+/* 0, or AGAIN: to be tried again. */
+static int open_once(struct hf_part *part)
+{
+	struct stat st;
+	int err;
+
+	part->fd = openat(part->dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (part->fd < 0 && errno != EISDIR && errno != ELOOP && errno != ENXIO && errno != ENODEV)
+		return hf_fault_set("creating", part->part, errno);
+	if (part->fd < 0 || fstat(part->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		err = hf_dir_entry_remove(part->dirfd, part->part);
+	} else {
+		err = lock(part->fd);
+		/* Whoever held the lock may have published or removed the file that we had opened. */
+		if (!err)
+			err = is_named(part) ? check_part(part) : (int)AGAIN;
+		if (!err)
+			return 0;
+	}
+	/* Not hf_disk_part_close: without the lock an empty file is not ours to remove. */
+	if (part->fd >= 0)
+		close(part->fd);
+	part->fd = -1;
+	return err ? err : (int)AGAIN;
+}
+
+int hf_part_name(struct hf_part *part, int dirfd, const char *name)
+{
+	*part = (struct hf_part){.dirfd = dirfd, .fd = -1};
+	if (snprintf(part->name, sizeof part->name, "%s", name) + 6 >= (int)sizeof part->part)
+		return HF_ERR_LIMIT;
+	snprintf(part->part, sizeof part->part, ".%.*s.part", HF_FILE_NAME_SIZE - 7, name);
+	return 0;
+}
+
+int hf_disk_part_open(struct hf_part *part, int dirfd, const char *name)
+{
+	int err = hf_part_name(part, dirfd, name) ? HF_ERR_LIMIT : (int)AGAIN;
+
+	for (int tries = 0; err == AGAIN && tries < OPEN_TRIES; tries++)
+		err = open_once(part);
+	/* Others publish and remove it again and again. */
+	return err == AGAIN ? HF_ERR_BUSY : err;
+}
+
+void hf_disk_part_close(struct hf_part *part)
+{
+	struct stat st;
+
+	/* Nothing to resume: no litter. The lock is still ours. */
+	if (fstat(part->fd, &st) == 0 && st.st_size == 0 && st.st_nlink)
+		hf_disk_part_remove(part);
+	close(part->fd);
+	part->fd = -1;
+}
+
+int hf_disk_part_reset(const struct hf_part *part)
+{
+	remove_journal(part);
+	return ftruncate(part->fd, 0) < 0 ? hf_fault_set("writing", part->part, errno) : 0;
+}
+
+int hf_disk_part_publish(const struct hf_part *part)
+{
+	int err = hf_dir_entry_make_way(part->dirfd, part->name);
+
+	if (err)
+		return err;
+	/* Only what was written here may get the name. */
+	if (!is_named(part))
+		return hf_fault_set("publishing", part->part, ENOENT);
+	if (fsync(part->fd) < 0)
+		return hf_fault_set("writing", part->part, errno);
+	remove_journal(part);
+	if (renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
+		return hf_fault_set("publishing", part->name, errno);
+	/* Not every file system can sync a directory; the name is there all the same. */
+	fsync(part->dirfd);
+	return 0;
+}

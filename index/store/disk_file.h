@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files on disk in an index directory: whom to trust, the private file that a build writes, and its publication. file.h
+ * is the same for files on disk and in memory. Internal to index/.
+ */
+#ifndef HF_INDEX_DISK_FILE_H
+#define HF_INDEX_DISK_FILE_H
+
+#include "index/store/file_name.h"
+
+/* Opens a published file for reading, without waiting for anything: see hf_index_file_open. dirfd -1: there is no
+ * directory. */
+int hf_disk_file_open(int dirfd, const char *name, int *ret_fd);
+
+struct hf_memdir;
+struct hf_packs;
+
+/* A private file that will be published as name. */
+struct hf_part {
+	int dirfd, fd;
+	struct hf_memdir *memory; /* it is there */
+	struct hf_packs *packs;   /* it will wait there; both NULL: in the directory, as hf_disk_part_open makes it */
+	uint8_t *bytes;           /* of one that will wait, once it is complete */
+	size_t size;
+	char name[HF_FILE_NAME_SIZE];
+	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
+};
+
+/* One that is not open yet. HF_ERR_LIMIT: the name is too long. */
+int hf_part_name(struct hf_part *part, int dirfd, const char *name);
+
+/* As the functions of file.h without "disk", of a file in the directory. */
+int hf_disk_part_open(struct hf_part *part, int dirfd, const char *name);
+void hf_disk_part_close(struct hf_part *part);
+int hf_disk_part_reset(const struct hf_part *part);
+int hf_disk_part_publish(const struct hf_part *part);
+void hf_disk_part_remove(const struct hf_part *part);
+
+#endif
