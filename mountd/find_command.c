@@ -2,16 +2,15 @@
 /* hartfs find: its options, and answers as lines, ordinals, a count or JSON. */
 #include "codecs/base/errors.h"
 #include "fs/find/find.h"
+#include "fs/library.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"
 #include "mountd/json_text.h"
 #include "mountd/log.h"
 #include "mountd/number.h"
-#include "mountd/paths.h"
 #include "mountd/target.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,33 +229,6 @@ static void put_progress(void *ctx, uint32_t hart, double share)
 
 /* ---- asking ---- */
 
-/* Whether the capture has more harts than one. */
-static bool has_many(void *ctx, const struct hartfs_file *file)
-{
-	struct command *c = ctx;
-
-	if (file->hart == HARTFS_NO_HART)
-		return true;
-	c->many = c->any && c->hart != file->hart;
-	c->any = true;
-	c->hart = file->hart;
-	return !c->many;
-}
-
-static int fail(struct command *c, struct hartfs_archive *archive, int err, const char *why)
-{
-	struct hartfs_diag diag;
-
-	hf_bar_clear(&c->bar);
-	if (*why) {
-		hf_say(stderr, "hartfs find: %s: %s", c->shown, why);
-	} else {
-		hf_library_fail(hf_library_fs(archive), c->find.path, err, NULL, &diag);
-		hf_paths_complain("find", c->shown, &diag);
-	}
-	return FAILED;
-}
-
 static int end_well(struct command *c, uint64_t count)
 {
 	hf_bar_clear(&c->bar);
@@ -271,56 +243,24 @@ static int end_well(struct command *c, uint64_t count)
 	return count ? HF_EXIT_OK : c->unknown ? FAILED : NOT_FOUND;
 }
 
-static int ask(struct command *c, struct hartfs_archive *archive, const struct hf_target *target)
+static int ask(void *ctx, struct hf_target_capture *capture)
 {
-	char capture[PATH_MAX], view_dir[PATH_MAX], why[400] = "";
-	struct hartfs_diag diag;
+	struct command *c = ctx;
+	char why[400] = "";
 	uint64_t count;
-	int err = hf_fs_capture_of(hf_library_fs(archive), target->path, capture, view_dir);
+	int err;
 
-	if (err) {
-		hf_paths_explain("find", c->shown, err, NULL);
+	if (!hf_target_index(c->settings, "find", capture, &c->bar))
 		return FAILED;
-	}
-	if (hartfs_index(archive, capture, hf_bar_show_indexing, &c->bar, &diag)) {
-		hf_bar_clear(&c->bar);
-		hf_paths_complain("find", c->shown, &diag);
-		return FAILED;
-	}
-	hf_bar_clear(&c->bar);
-	hf_paths_warn("find", c->shown, hf_library_fs(archive), capture);
-	hf_bar_begin(&c->bar, c->settings->verbosity);
 	if (c->find.hart == HF_FIND_ALL)
-		hartfs_each_file(archive, capture, has_many, c, NULL);
-	c->any = false;
-	c->find.path = capture;
-	err = hf_fs_find(hf_library_fs(archive), &c->find, &count, why, sizeof why);
-	return err ? fail(c, archive, err, why) : end_well(c, count);
-}
-
-static int ask_path(struct command *c)
-{
-	const struct hf_settings *settings = c->settings;
-	struct hf_target target;
-	struct hf_opened opened;
-	int status = FAILED;
-
-	if (!hf_target_find(settings, c->shown, NULL, true, &target)) {
-		hf_say(stderr, "hartfs find: %s: %s", c->shown, hf_why_none());
-	} else if (!*target.path) {
-		hf_say(stderr, "hartfs find: %s: this is a directory; hartfs ls lists its captures", c->shown);
-	} else if (hf_opened_open(settings, target.archive, &opened)) {
-		struct hartfs_archive *archive = NULL;
-
-		if (hf_opened_confine(settings, &opened, 1))
-			archive = hf_opened_start(settings, &opened, false, NULL);
-		if (archive)
-			status = ask(c, archive, &target);
-		hartfs_close(archive);
-		hf_opened_close(&opened);
-	}
-	hf_target_fini(&target);
-	return status;
+		c->many = hf_target_has_harts(capture, &c->hart);
+	c->find.path = capture->path;
+	err = hf_fs_find(hf_library_fs(capture->archive), &c->find, &count, why, sizeof why);
+	if (!err)
+		return end_well(c, count);
+	hf_bar_clear(&c->bar);
+	hf_target_fail(c->settings, "find", capture, err, why);
+	return FAILED;
 }
 
 int hf_command_find(const struct hf_settings *settings)
@@ -338,7 +278,7 @@ int hf_command_find(const struct hf_settings *settings)
 	if (!status) {
 		signal(SIGPIPE, SIG_IGN);
 		hf_bar_begin(&c.bar, settings->verbosity);
-		status = ask_path(&c);
+		status = hf_target_run(settings, "find", FAILED, ask, &c);
 	}
 	hf_question_free(c.question);
 	fflush(stdout);

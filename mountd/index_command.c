@@ -2,8 +2,8 @@
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
 #include "codecs/base/array.h"
 #include "fs/locate.h"
-#include "index/exec/exec.h"
 #include "index/base/lock.h"
+#include "index/exec/exec.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"

@@ -8,7 +8,6 @@
 #include "mountd/paths.h"
 #include "mountd/target.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,47 +50,23 @@ static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct ha
 	return true;
 }
 
-static int put_capture(struct hartfs_archive *archive, const struct hf_settings *settings, const char *path)
+static int put_capture(void *ctx, struct hf_target_capture *capture)
 {
-	char capture[PATH_MAX], view_dir[PATH_MAX];
+	struct top top = {.settings = ctx};
+	const char *shown = top.settings->operands[0];
 	struct hartfs_diag diag;
-	struct top top = {.settings = settings};
-	int err = hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir);
 
-	if (err) {
-		hf_paths_explain("top", settings->operands[0], err, NULL);
+	if (hf_functions_each(capture->archive, capture->path, capture->view_dir, put_hart, &top, &diag)) {
+		hf_paths_complain("top", shown, &diag);
 		return HF_EXIT_FAILURE;
 	}
-	if (hf_functions_each(archive, capture, view_dir, put_hart, &top, &diag)) {
-		hf_paths_complain("top", settings->operands[0], &diag);
-		return HF_EXIT_FAILURE;
-	}
-	hf_paths_warn("top", settings->operands[0], hf_library_fs(archive), capture);
+	hf_paths_warn("top", shown, hf_library_fs(capture->archive), capture->path);
 	return top.status;
 }
 
 int hf_command_top(const struct hf_settings *settings)
 {
-	struct hf_target target;
-	struct hf_opened opened;
-	int status = HF_EXIT_FAILURE;
-
 	if (settings->operand_count != 1)
 		return hf_settings_usage(settings, "a capture is needed");
-	if (!hf_target_find(settings, settings->operands[0], NULL, true, &target)) {
-		hf_say(stderr, "hartfs top: %s: %s", settings->operands[0], hf_why_none());
-	} else if (!*target.path) {
-		hf_say(stderr, "hartfs top: %s: this is a directory; hartfs ls lists its captures", settings->operands[0]);
-	} else if (hf_opened_open(settings, target.archive, &opened)) {
-		struct hartfs_archive *archive = NULL;
-
-		if (hf_opened_confine(settings, &opened, 1))
-			archive = hf_opened_start(settings, &opened, false, NULL);
-		if (archive)
-			status = put_capture(archive, settings, target.path);
-		hartfs_close(archive);
-		hf_opened_close(&opened);
-	}
-	hf_target_fini(&target);
-	return status;
+	return hf_target_run(settings, "top", HF_EXIT_FAILURE, put_capture, (void *)settings);
 }

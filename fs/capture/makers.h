@@ -7,8 +7,8 @@
 #define HF_FS_MAKERS_H
 
 #include "fs/stream/reach.h"
-#include "index/index.h"
 #include "index/base/lock.h"
+#include "index/index.h"
 
 struct hf_open;
 

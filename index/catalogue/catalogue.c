@@ -2,7 +2,7 @@
 /* Which catalogue an archive has, looking up in it, and what waits to be written into its file. */
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
-#include "index/catalogue/catalogue.h"
+#include "index/base/lock.h"
 #include "index/catalogue/catalogue_file.h"
 #include "index/base/lock.h"
 #include "index/store/spool_room.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of the executor: they are started when there is a job for one more, and joined at the end. */
-#include "index/exec/exec.h"
 #include "index/base/lock.h"
 
 #include "codecs/isa/disasm.h"

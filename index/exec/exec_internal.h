@@ -7,8 +7,8 @@
 #ifndef HF_INDEX_EXEC_INTERNAL_H
 #define HF_INDEX_EXEC_INTERNAL_H
 
-#include "index/exec/job.h"
 #include "index/base/lock.h"
+#include "index/exec/job.h"
 
 #include <pthread.h>
 #include <time.h>

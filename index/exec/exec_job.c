@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the owner of a job does with it: submitting, hurrying, cancelling and joining. */
-#include "index/exec/exec_internal.h"
 #include "index/base/lock.h"
+#include "index/exec/exec_internal.h"
 
 #include "index/exec/exec.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that wait, in order of urgency or until their time, and which of them is next. */
+#include "index/base/lock.h"
 #include "index/exec/exec_internal.h"
 
 /* Behind that one; NULL: as the first. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job that runs does with its seat: giving it to a more urgent one for a while, leaving it while it waits. */
-#include "index/exec/exec_internal.h"
 #include "index/base/lock.h"
+#include "index/exec/exec_internal.h"
 
 #include "codecs/source/source.h"
 #include "index/exec/exec.h"

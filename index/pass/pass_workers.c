@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/pass/pass_workers.h"
 
-#include "index/exec/exec.h"
 #include "index/base/lock.h"
+#include "index/exec/exec.h"
 
 #include <pthread.h>
 #include <stdio.h>

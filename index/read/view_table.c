@@ -3,7 +3,6 @@
 #include "index/base/lock.h"
 #include "index/read/decode_index.h"
 #include "index/read/merge.h"
-#include "index/read/view_table.h"
 #include "index/store/published.h"
 #include "index/table/index_tables.h"
 

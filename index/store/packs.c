@@ -6,7 +6,6 @@
 #include "index/base/lock.h"
 #include "index/store/disk_file.h"
 #include "index/store/memory_file.h"
-#include "index/store/packs.h"
 #include "index/store/packs_internal.h"
 
 #include <dirent.h>
