@@ -4,7 +4,6 @@
 #include "fs/find/told.h"
 #include "fs/find/walk.h"
 
-#include "fs/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -37,6 +37,8 @@ struct hf_moment_ask {
 	void *ctx;
 	void (*progress)(void *ctx, double share); /* 0 to 1; may be NULL */
 };
+
+struct hf_captures;
 /* hf_fs_moment, for fs.c. HF_ERR_NOT_FOUND: there is no such hart or instruction, with why[size] in words, which is
  * empty with other errors. */
 int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why,

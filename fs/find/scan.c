@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/scan.h"
-
+#include "fs/capture/opened.h"
 #include "codecs/isa/disasm.h"
 #include "fs/bytes/answer.h"
 #include "fs/find/stacks.h"

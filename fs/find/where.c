@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of hartN/where/ as they are counted, kept and found again, and their bytes. */
 #include "fs/find/where.h"
-
 #include "codecs/base/array.h"
 #include "codecs/base/errors.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
 #include "fs/find/run.h"
 #include "fs/find/scan.h"
 #include "fs/find/where_value.h"

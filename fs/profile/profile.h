@@ -7,8 +7,8 @@
 #ifndef HF_FS_PROFILE_H
 #define HF_FS_PROFILE_H
 
-#include "fs/bytes/made.h"
 #include "codecs/base/sink.h"
+#include "fs/bytes/made.h"
 
 #include <limits.h>
 

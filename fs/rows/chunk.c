@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks as they are decoded, kept and found again. */
 #include "codecs/base/array.h"
+#include "fs/bytes/bytes.h"
+#include "fs/capture/opened.h"
 #include "fs/bytes/answer.h"
 #include "fs/find/walk.h"
 #include "fs/rows/hart.h"

@@ -8,7 +8,7 @@
 
 #include "codecs/isa/disasm.h"
 #include "fs/base/list.h"
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 #include "fs/profile/functions_table.h"
 #include "fs/tree/tree.h"
 #include "index/read/cursor.h"
