@@ -38,7 +38,7 @@ bool hf_profile_is_whole(const struct hf_profile_source *source);
 int hf_profile_counted(const struct hf_profile_source *source, struct hf_counts *counts, struct hf_summary_tree **ret_tree,
 		       bool *ret_sampled);
 
-/* The executions and the calls of a hart, on the calling thread, to be freed. Errors as of hf_profile_get. */
+/* The executions and the calls of a hart, on the calling thread, to be freed. Errors as of struct hf_profile_text. */
 int hf_profile_count(struct hf_open *open, uint32_t hart, struct hf_counts *ret_counts,
 		     struct hf_summary_tree **ret_tree);
 

@@ -7,36 +7,21 @@
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
 #include "fs/facts/capture.h"
+#include "fs/profile/counted.h"
 #include "fs/profile/texts.h"
 
 #include <stdlib.h>
 
-struct text {
-	struct text *next;
-	enum hf_profile_file file;
-	char *about; /* owned; NULL: nothing */
-	uint8_t *bytes;
-	size_t size;
-	unsigned refs; /* the profiles' lock */
-};
-
-struct hf_profile {
-	struct hf_profiles *profiles;
-	struct hf_capture *capture;
-	uint64_t version;
+/* What a hart, or a part of it, executed and called: of whoever is making a text of it. */
+struct counted {
+	struct hf_link used; /* the profiles' lock */
+	const struct hf_capture *capture;
+	uint64_t version, first, last;
 	uint32_t hart;
-	uint64_t first, last;
 	bool slice;
-	/* Of whoever is making a text. tree is NULL: nothing was counted yet, or it is too much to be kept. */
 	struct hf_counts counts;
-	struct hf_summary_tree *tree;
-	bool sampled; /* the tree is an estimate */
-	/* the profiles' lock */
-	struct text *texts;
-	unsigned refs;
-	bool making;
-	size_t bytes;
-	struct hf_link used;
+	struct hf_summary_tree *tree; /* NULL: nothing was counted yet */
+	bool sampled;		      /* the tree is an estimate */
 };
 
 static const struct {
@@ -65,85 +50,55 @@ static bool is_stopping(void *ctx)
 	return hf_stopping(ctx);
 }
 
-static uint64_t insns_of(const struct hf_profile *profile)
+static void forget(struct counted *counted)
 {
-	return profile->last - profile->first + 1;
+	hf_counts_free(&counted->counts);
+	hf_summary_tree_free(counted->tree);
+	counted->tree = NULL;
 }
 
-static void forget_counted(struct hf_profile *profile)
+static int count(struct counted *counted, const struct hf_profile_source *source)
 {
-	hf_counts_free(&profile->counts);
-	hf_summary_tree_free(profile->tree);
-	profile->tree = NULL;
-}
-
-static int count(struct hf_profile *profile, const struct hf_profile_source *source)
-{
-	int err = profile->tree ? 0 : hf_profile_counted(source, &profile->counts, &profile->tree, &profile->sampled);
+	int err = counted->tree ? 0 : hf_profile_counted(source, &counted->counts, &counted->tree, &counted->sampled);
 
 	if (err)
-		forget_counted(profile);
-	return err;
-}
-
-static int write_text(const struct hf_profiled *of, struct text *text)
-{
-	struct hf_sink sink;
-	int err = hf_sink_init_memory(&sink, 0);
-
-	if (err)
-		return err;
-	err = files[text->file].write(of, &sink);
-	text->size = (size_t)hf_sink_total(&sink);
-	text->bytes = err ? NULL : malloc(text->size + 1);
-	if (text->bytes)
-		memcpy(text->bytes, sink.start, text->size);
-	else if (!err)
-		err = HF_ERR_NOMEM;
-	hf_sink_fini_memory(&sink);
-	return err;
-}
-
-static size_t counted_bytes(const struct hf_profile *profile)
-{
-	if (!profile->tree)
-		return 0;
-	return profile->counts.n * sizeof *profile->counts.row +
-	       profile->tree->count * (sizeof *profile->tree->nodes + sizeof *profile->tree->below);
-}
-
-static int write_file(struct hf_profile *profile, struct text *text, struct hf_profile_source *source,
-		      struct hf_worker *worker)
-{
-	const struct hf_symbols *symbols = source->open->companion.symbols;
-	struct hf_profiled of = {
-		.hart = profile->hart,
-		.counts = &profile->counts,
-		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
-		.disasm = worker->env.disasm,
-		.extensions = hf_code_size_extensions(source->open->stream, profile->hart),
-		.source = source,
-		.about = text->about,
-	};
-	int err = count(profile, source);
-
-	if (err)
-		return err;
-	of.tree = profile->tree;
-	of.sampled = profile->sampled;
-	err = write_text(&of, text);
-	if (counted_bytes(profile) > HF_PROFILE_COUNTED)
-		forget_counted(profile);
+		forget(counted);
 	return err;
 }
 
 /* What is made on a thread of the executor. */
 struct making {
-	struct hf_profile *profile;
-	struct text *text;
+	struct hf_profile_text *text;
+	struct counted *counted;
 	struct hf_profile_source source;
 	struct hf_worker *worker;
 };
+
+static int write_text(struct making *m)
+{
+	const struct hf_open *open = m->source.open;
+	const struct hf_symbols *symbols = open->companion.symbols;
+	struct hf_profile_text *text = m->text;
+	struct hf_profiled of = {
+		.hart = m->source.hart,
+		.counts = &m->counted->counts,
+		.symbols = symbols ? hf_symbols_of(symbols, m->source.hart) : NULL,
+		.disasm = m->worker->env.disasm,
+		.extensions = hf_code_size_extensions(open->stream, m->source.hart),
+		.source = &m->source,
+		.about = strchr(files[text->file].name, '*') ? text->about : NULL,
+	};
+	int err = count(m->counted, &m->source);
+
+	if (err)
+		return err;
+	of.tree = m->counted->tree;
+	of.sampled = m->counted->sampled;
+	err = hf_sink_init_memory(&text->text, 0);
+	if (!err)
+		err = files[text->file].write(&of, &text->text);
+	return err ? err : text->text.err;
+}
 
 /* What a summary that is damaged said is forgotten, and the hart decoded. */
 static int write_summed(void *ctx, struct hf_summary *summary)
@@ -152,235 +107,134 @@ static int write_summed(void *ctx, struct hf_summary *summary)
 	int err;
 
 	m->source.summary = summary;
-	err = write_file(m->profile, m->text, &m->source, m->worker);
-	if (summary && err == HF_ERR_STATE)
-		forget_counted(m->profile);
+	err = write_text(m);
+	if (summary && err == HF_ERR_STATE) {
+		forget(m->counted);
+		hf_sink_fini_memory(&m->text->text);
+	}
 	return err;
 }
 
-static int write_from(void *ctx, struct hf_open *open, struct hf_worker *worker)
-{
-	struct making *m = ctx;
-	const struct hf_profile *profile = m->profile;
+/* ---- what was counted ---- */
 
-	m->worker = worker;
-	m->source = (struct hf_profile_source){
-		.open = open,
-		.hart = profile->hart,
-		.first = profile->first,
-		.end = profile->last + 1,
-		.slice = profile->slice,
-		.decodes = insns_of(profile) <= HF_PROFILE_DECODED,
-		.stop = is_stopping,
-		.ctx = profile->capture->common,
-	};
-	return open->stream ? hf_answer_summed(open, write_summed, m) : HF_ERR_NOT_FOUND;
+static size_t bytes_of(const struct counted *counted)
+{
+	return sizeof *counted + counted->counts.n * sizeof *counted->counts.row +
+	       (counted->tree ? counted->tree->count * (sizeof *counted->tree->nodes + sizeof *counted->tree->below) : 0);
 }
 
-/* ---- keeping ---- */
+/* Nobody else has it then. */
+static struct counted *take(struct hf_profiles *profiles, const struct hf_profile_text *text)
+{
+	const struct hf_made *made = &text->made;
+	struct counted *counted;
+
+	HF_LOCKED(&profiles->lock);
+	for (struct hf_link *link = profiles->counted.next; link != &profiles->counted; link = link->next) {
+		counted = HF_OWNER(link, struct counted, used);
+		if (counted->capture != made->capture || counted->version != made->version ||
+		    counted->hart != made->hart || counted->first != text->first || counted->last != text->last ||
+		    counted->slice != text->slice)
+			continue;
+		hf_link_remove(link);
+		profiles->bytes -= bytes_of(counted);
+		return counted;
+	}
+	counted = calloc(1, sizeof *counted);
+	if (counted)
+		*counted = (struct counted){.capture = made->capture,
+					    .version = made->version,
+					    .hart = made->hart,
+					    .first = text->first,
+					    .last = text->last,
+					    .slice = text->slice};
+	return counted;
+}
+
+static void drop(struct counted *counted)
+{
+	forget(counted);
+	free(counted);
+}
+
+/* Keeps it for the next text, and drops those used longest ago. */
+static void give_back(struct hf_profiles *profiles, struct counted *counted)
+{
+	HF_LOCKED(&profiles->lock);
+	hf_link_add(&profiles->counted, &counted->used);
+	profiles->bytes += bytes_of(counted);
+	while (profiles->bytes > HF_PROFILE_COUNTED) {
+		struct counted *oldest = HF_OWNER(profiles->counted.prev, struct counted, used);
+
+		hf_link_remove(&oldest->used);
+		profiles->bytes -= bytes_of(oldest);
+		drop(oldest);
+	}
+}
+
+/* ---- texts ---- */
+
+static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
+{
+	struct hf_profile_text *text = ctx;
+	struct hf_profiles *profiles = HF_OWNER(text->made.mades, struct hf_profiles, texts);
+	struct making m = {.text = text,
+			   .worker = worker,
+			   .source = {.open = open,
+				      .hart = text->made.hart,
+				      .first = text->first,
+				      .end = text->last + 1,
+				      .slice = text->slice,
+				      .decodes = text->last + 1 - text->first <= HF_PROFILE_DECODED,
+				      .stop = is_stopping,
+				      .ctx = profiles->texts.common}};
+	int err;
+
+	if (!open->stream)
+		return HF_ERR_NOT_FOUND;
+	m.counted = take(profiles, text);
+	if (!m.counted)
+		return HF_ERR_NOMEM;
+	err = hf_answer_summed(open, write_summed, &m);
+	give_back(profiles, m.counted);
+	text->made.bytes = sizeof *text + (size_t)hf_sink_total(&text->text);
+	return err;
+}
+
+static bool is_same(const struct hf_made *a, const struct hf_made *b)
+{
+	const struct hf_profile_text *x = (const struct hf_profile_text *)a, *y = (const struct hf_profile_text *)b;
+
+	return x->first == y->first && x->last == y->last && x->slice == y->slice && x->file == y->file &&
+	       strcmp(x->about, y->about) == 0;
+}
+
+static void free_text(struct hf_made *made)
+{
+	hf_sink_fini_memory(&((struct hf_profile_text *)made)->text);
+}
 
 void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common)
 {
-	*profiles = (struct hf_profiles){.common = common};
-	hf_link_init(&profiles->used);
+	static const struct hf_made_kind kind = {.size = sizeof(struct hf_profile_text),
+						 .most = HF_PROFILES_KEPT,
+						 .most_bytes = HF_PROFILES_BYTES,
+						 .is_same = is_same,
+						 .make = make,
+						 .free = free_text};
+
+	hf_mades_init(&profiles->texts, &kind, common);
 	pthread_mutex_init(&profiles->lock, NULL);
-	pthread_cond_init(&profiles->made, NULL);
-}
-
-static void free_text(struct text *text)
-{
-	free(text->about);
-	free(text->bytes);
-	free(text);
-}
-
-static void free_profile(struct hf_profile *profile)
-{
-	for (struct text *text = profile->texts, *next; text; text = next) {
-		next = text->next;
-		free_text(text);
-	}
-	forget_counted(profile);
-	free(profile);
+	hf_link_init(&profiles->counted);
+	profiles->bytes = 0;
 }
 
 void hf_profiles_fini(struct hf_profiles *profiles)
 {
-	for (struct hf_link *link = profiles->used.next, *next; link != &profiles->used; link = next) {
+	hf_mades_fini(&profiles->texts);
+	for (struct hf_link *link = profiles->counted.next, *next; link != &profiles->counted; link = next) {
 		next = link->next;
-		free_profile(HF_OWNER(link, struct hf_profile, used));
+		drop(HF_OWNER(link, struct counted, used));
 	}
 	pthread_mutex_destroy(&profiles->lock);
-	pthread_cond_destroy(&profiles->made);
-}
-
-static bool same(const struct hf_profile *a, const struct hf_profile *b)
-{
-	return a->capture == b->capture && a->version == b->version && a->hart == b->hart && a->first == b->first &&
-	       a->last == b->last && a->slice == b->slice;
-}
-
-/* With the lock held: what it has in memory is other than it was. */
-static void count_bytes(struct hf_profile *profile)
-{
-	size_t bytes = counted_bytes(profile);
-
-	for (const struct text *text = profile->texts; text; text = text->next)
-		bytes += text->size;
-	profile->profiles->bytes += bytes - profile->bytes;
-	profile->bytes = bytes;
-}
-
-/* With the lock held: drops texts that nobody reads. */
-static void drop_texts(struct hf_profile *profile)
-{
-	for (struct text **at = &profile->texts; *at;) {
-		struct text *text = *at;
-
-		if (text->refs) {
-			at = &text->next;
-			continue;
-		}
-		*at = text->next;
-		free_text(text);
-	}
-	count_bytes(profile);
-}
-
-/* With the lock held: from the one used longest ago on. */
-static void drop_surplus(struct hf_profiles *profiles)
-{
-	for (struct hf_link *link = profiles->used.prev, *newer; link != &profiles->used; link = newer) {
-		struct hf_profile *profile = HF_OWNER(link, struct hf_profile, used);
-
-		newer = link->prev;
-		if (profiles->count <= HF_PROFILES_KEPT && profiles->bytes <= HF_PROFILES_BYTES)
-			return;
-		if (profile->making)
-			continue;
-		drop_texts(profile);
-		if (profile->refs)
-			continue;
-		hf_link_remove(link);
-		profiles->count--;
-		profiles->bytes -= profile->bytes;
-		free_profile(profile);
-	}
-}
-
-/* With the lock held: the profile, with a reference. */
-static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct hf_profile *key)
-{
-	struct hf_profile *profile = NULL;
-
-	for (struct hf_link *link = profiles->used.next; !profile && link != &profiles->used; link = link->next)
-		if (same(HF_OWNER(link, struct hf_profile, used), key))
-			profile = HF_OWNER(link, struct hf_profile, used);
-	if (profile) {
-		hf_link_remove(&profile->used);
-	} else {
-		profile = malloc(sizeof *profile);
-		if (!profile)
-			return NULL;
-		*profile = *key;
-		profiles->count++;
-	}
-	hf_link_add(&profiles->used, &profile->used);
-	profile->refs++;
-	return profile;
-}
-
-static struct text *find_text(const struct hf_profile *profile, const struct hf_profile_which *which)
-{
-	struct text *text = profile->texts;
-
-	while (text && (text->file != which->file || (which->about && strcmp(text->about, which->about) != 0)))
-		text = text->next;
-	return text;
-}
-
-static struct text *new_text(const struct hf_profile_which *which)
-{
-	struct text *text = calloc(1, sizeof *text);
-
-	if (!text)
-		return NULL;
-	text->file = which->file;
-	text->about = which->about ? strdup(which->about) : NULL;
-	if (which->about && !text->about) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
-/* With the lock held, which is released meanwhile. One thread at a time makes texts of a hart. */
-static int make_once(struct hf_profile *profile, const struct hf_profile_which *which, struct text **ret_text)
-{
-	struct hf_profiles *profiles = profile->profiles;
-	struct text *text;
-	int err;
-
-	while (!(text = find_text(profile, which)) && profile->making)
-		pthread_cond_wait(&profiles->made, &profiles->lock);
-	*ret_text = text ? text : new_text(which);
-	if (text || !*ret_text)
-		return text ? 0 : HF_ERR_NOMEM;
-	text = *ret_text;
-	profile->making = true;
-	pthread_mutex_unlock(&profiles->lock);
-	err = hf_answer_run(profile->capture, profile->version, write_from,
-			    &(struct making){.profile = profile, .text = text});
-	pthread_mutex_lock(&profiles->lock);
-	if (err) {
-		free_text(text);
-	} else {
-		text->next = profile->texts;
-		profile->texts = text;
-	}
-	count_bytes(profile);
-	profile->making = false;
-	pthread_cond_broadcast(&profiles->made);
-	return err;
-}
-
-int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
-		   const struct hf_profile_which *which, struct hf_profile_text *ret_text)
-{
-	const struct hf_profile key = {.profiles = profiles,
-				       .capture = capture,
-				       .version = facts->version,
-				       .hart = which->hart,
-				       .first = which->first,
-				       .last = which->last,
-				       .slice = which->slice};
-	struct hf_profile *profile;
-	struct text *text = NULL;
-	int err = HF_ERR_NOMEM;
-
-	HF_LOCKED(&profiles->lock);
-	profile = find_or_add(profiles, &key);
-	if (profile)
-		err = make_once(profile, which, &text);
-	if (!err) {
-		text->refs++;
-		*ret_text = (struct hf_profile_text){
-			.profile = profile, .bytes = text->bytes, .size = text->size, .own = text};
-	} else if (profile) {
-		profile->refs--;
-		drop_surplus(profiles);
-	}
-	return err;
-}
-
-void hf_profile_put(struct hf_profile_text *ret_text)
-{
-	struct hf_profile *profile = ret_text->profile;
-	struct hf_profiles *profiles = profile->profiles;
-	struct text *text = ret_text->own;
-
-	HF_LOCKED(&profiles->lock);
-	text->refs--;
-	profile->refs--;
-	drop_surplus(profiles);
 }

@@ -7,13 +7,16 @@
 #ifndef HF_FS_PROFILE_H
 #define HF_FS_PROFILE_H
 
-#include "fs/base/common.h"
+#include "codecs/base/sink.h"
+#include "fs/bytes/made.h"
 #include "fs/facts/opened.h"
 
-/* What stays in memory of texts that nobody reads: of so many harts, and so many bytes. */
-#define HF_PROFILES_KEPT 64
-#define HF_PROFILES_BYTES ((size_t)32 << 20)
-/* Counts of more bytes are taken anew for each text of their hart. */
+#include <limits.h>
+
+/* What stays in memory of texts that nobody reads: of so many, and so many bytes. */
+#define HF_PROFILES_KEPT 1024
+#define HF_PROFILES_BYTES ((size_t)16 << 20)
+/* The same of what texts are made of: more is counted anew for each text. */
 #define HF_PROFILE_COUNTED ((size_t)16 << 20)
 
 enum hf_profile_file {
@@ -23,48 +26,33 @@ enum hf_profile_file {
 	HF_PROFILE_FILES
 };
 
-struct hf_profile;
-
 /* lock is a leaf. */
 struct hf_profiles {
-	struct hf_common *common;
+	struct hf_mades texts;
 	pthread_mutex_t lock;
-	pthread_cond_t made;
-	struct hf_link used; /* the one used last first */
-	size_t count, bytes;
+	struct hf_link counted; /* profile.c's, the one used last first */
+	size_t bytes;		/* of them */
 };
 
 void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common);
 void hf_profiles_fini(struct hf_profiles *profiles);
 
-/* Names may have a "*", which stands for what a file is asked to be about (hf_profile_which.about), and a directory. */
+/* Names may have a "*", which stands for what a file is asked to be about (hf_profile_text.about), and a directory. */
 const char *hf_profile_name(enum hf_profile_file file);
 
-/* One text. */
-struct hf_profile_which {
-	uint32_t hart;
+/*
+ * One text; set in a key of them (hf_made_get) is all but itself. To make it takes a second for 10^9 instructions with a
+ * summary, or as long as decoding HF_PROFILE_DECODED. HF_ERR_NOT_FOUND: there is none; HF_ERR_COUNTS_LIMIT: the hart
+ * executed too many different instructions.
+ */
+struct hf_profile_text {
+	struct hf_made made;  /* first */
 	uint64_t first, last; /* ordinals of its instructions */
 	bool slice;	      /* it lies in hartN/at/FIRST-LAST/profile/, which may have all instructions too */
 	enum hf_profile_file file;
-	const char *about; /* NULL: its name has no "*" */
+	char about[NAME_MAX + 1]; /* if its name has a "*" */
+	struct hf_sink text;	  /* in memory */
 };
-
-/* Borrowed from the profile, until hf_profile_put. */
-struct hf_profile_text {
-	struct hf_profile *profile;
-	const uint8_t *bytes;
-	size_t size;
-	void *own;
-};
-
-/*
- * Waits until it is made, by a thread of the executor: a second for 10^9 instructions with a summary, or as long as decoding
- * HF_PROFILE_DECODED takes. HF_ERR_NOT_FOUND: there is none; HF_ERR_COUNTS_LIMIT: the hart executed too many different
- * instructions; or what reading the capture or its index returns. To be given back after success.
- */
-int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
-		   const struct hf_profile_which *which, struct hf_profile_text *ret_text);
-void hf_profile_put(struct hf_profile_text *text);
 
 /* Whether the hart seems to have one: the capture is not opened for that. */
 bool hf_profile_exists(const struct hf_capture *capture, const struct hf_facts *facts, const struct hf_facts_hart *hart);

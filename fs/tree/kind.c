@@ -475,67 +475,61 @@ static bool each_profile_of_dir(const struct hf_look *look, struct hf_node_key k
 	return each_profile_in(look, key, (size_t)(strrchr(name, '/') - name) + 1);
 }
 
-/* What stands for the "*" of its name, in buf; NULL: it has none. */
-static const char *about(const struct hf_node_key *key, char buf[NAME_MAX + 1])
+/* What stands for the "*" of its name, if it has one. */
+static void find_about(const struct hf_node_key *key, char about[NAME_MAX + 1])
 {
 	const char *pattern = hf_profile_name((enum hf_profile_file)key->view), *slash = strrchr(key->path, '/');
 	const char *name = slash ? slash + 1 : key->path, *star;
-	size_t before, behind, n;
+	size_t before, n;
 
 	pattern = strrchr(pattern, '/') ? strrchr(pattern, '/') + 1 : pattern;
 	star = strchr(pattern, '*');
 	if (!star)
-		return NULL;
+		return;
 	before = (size_t)(star - pattern);
-	behind = strlen(star + 1);
-	n = strlen(name) - before - behind;
-	memcpy(buf, name + before, n);
-	buf[n] = 0;
-	return buf;
+	n = strlen(name) - before - strlen(star + 1);
+	memcpy(about, name + before, n);
+	about[n] = 0;
 }
 
-static int get_profile(const struct hf_subject *of, struct hf_profile_text *ret_text)
+static int get_profile(const struct hf_subject *of, struct hf_profile_text **ret_text)
 {
 	const struct hf_node_key *key = of->key;
 	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, key->hart);
-	char buf[NAME_MAX + 1];
-	struct hf_profile_which which = {.hart = key->hart,
-					 .first = key->first,
-					 .last = key->last,
-					 .slice = key->cut,
-					 .file = (enum hf_profile_file)key->view,
-					 .about = about(key, buf)};
+	struct hf_profile_text text = {
+		.made = {.capture = key->capture, .version = of->facts->version, .hart = key->hart},
+		.slice = key->cut,
+		.file = (enum hf_profile_file)key->view};
 
 	if (!hart || (key->cut && key->last >= hart->info.insns))
 		return HF_ERR_NOT_FOUND;
-	if (!key->cut) {
-		which.first = 0;
-		which.last = hart->info.insns - 1;
-	}
-	return hf_profile_get(of->tree->profiles, key->capture, of->facts, &which, ret_text);
+	text.first = key->cut ? key->first : 0;
+	text.last = key->cut ? key->last : hart->info.insns - 1;
+	find_about(key, text.about);
+	return hf_made_get(&of->tree->profiles->texts, &text.made, (struct hf_made **)ret_text);
 }
 
 static int size_profile(const struct hf_subject *of, uint64_t *ret_size)
 {
-	struct hf_profile_text text;
+	struct hf_profile_text *text;
 	int err = get_profile(of, &text);
 
 	if (err)
 		return err;
-	*ret_size = text.size;
-	hf_profile_put(&text);
+	*ret_size = hf_sink_total(&text->text);
+	hf_made_put(&text->made);
 	return 0;
 }
 
 static int write_profile(const struct hf_subject *of, struct hf_sink *sink)
 {
-	struct hf_profile_text text;
+	struct hf_profile_text *text;
 	int err = get_profile(of, &text);
 
 	if (err)
 		return err;
-	hf_sink_write(sink, text.bytes, text.size);
-	hf_profile_put(&text);
+	hf_sink_write(sink, text->text.start, (size_t)hf_sink_total(&text->text));
+	hf_made_put(&text->made);
 	return 0;
 }
 
