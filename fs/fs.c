@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
+#include "fs/capture/all.h"
+#include "fs/capture/members.h"
 #include "fs/diff/run.h"
 #include "fs/find/run.h"
 #include "fs/rows/run.h"
@@ -81,13 +83,12 @@ static void borrow(struct hf_fs *fs)
 	fs->archive.make_room = hf_descriptors_make_room;
 	fs->archive.ctx = &fs->descriptors;
 	fs->archive.stop = &fs->common.stop;
-	fs->captures.common = &fs->common;
-	fs->captures.archive = &fs->archive;
-	fs->captures.held = &fs->held;
-	fs->captures.descriptors = &fs->descriptors;
-	fs->captures.on_change = fs->common.options.invalidate ? hf_tree_tell_change : NULL;
-	fs->captures.each = hf_tree_each_of_all;
-	fs->captures.ctx = &fs->tree;
+	fs->captures.shared.common = &fs->common;
+	fs->captures.shared.archive = &fs->archive;
+	fs->captures.shared.held = &fs->held;
+	fs->captures.shared.descriptors = &fs->descriptors;
+	fs->captures.jobs.on_change = fs->common.options.invalidate ? hf_tree_tell_change : NULL;
+	fs->captures.jobs.ctx = &fs->tree;
 	fs->tree.common = &fs->common;
 	fs->tree.archive = &fs->archive;
 	fs->tree.held = &fs->held;
@@ -99,11 +100,26 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.moments = &fs->moments;
 }
 
+static int run_search(struct hf_job *job, struct hf_worker *worker)
+{
+	struct hf_fs *fs = HF_OWNER(job, struct hf_fs, search);
+
+	(void)worker;
+	return hf_tree_each_capture(&fs->tree, "", hf_captures_offer, &fs->captures);
+}
+
+static void end_search(struct hf_job *job, int err)
+{
+	(void)err;
+	hf_jobs_search_ends(&HF_OWNER(job, struct hf_fs, search)->captures.jobs);
+}
+
 static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 {
 	int err = open_common(&fs->common, options);
 	int archive_err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
 
+	fs->search = (struct hf_job){.fn = run_search, .done = end_search, .work = HF_WORK_CHORE};
 	hf_descriptors_init(&fs->descriptors, &fs->common);
 	hf_held_init(&fs->held, &fs->archive, fs->descriptors.held);
 	borrow(fs);
@@ -117,9 +133,9 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	fs->opened = true;
 	hf_slices_init(&fs->slices, &fs->common);
 	hf_profiles_init(&fs->profiles, &fs->common);
-	hf_wheres_init(&fs->wheres, &fs->common);
+	hf_mades_init(&fs->wheres, &hf_made_where, &fs->common);
 
-	hf_moments_init(&fs->moments, &fs->common);
+	hf_mades_init(&fs->moments, &hf_made_moment, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -167,9 +183,9 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_stop(&fs->captures);
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
-	hf_wheres_fini(&fs->wheres);
+	hf_mades_fini(&fs->wheres);
 
-	hf_moments_fini(&fs->moments);
+	hf_mades_fini(&fs->moments);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);
@@ -334,7 +350,7 @@ int hf_fs_brief(struct hf_fs *fs, const char *path, struct hf_fs_brief *ret_brie
 
 int hf_fs_flush(struct hf_fs *fs)
 {
-	return hf_captures_flush(&fs->captures);
+	return hf_index_dir_flush(&fs->captures.index_dir);
 }
 
 bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting)
@@ -349,17 +365,18 @@ size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, 
 
 void hf_fs_index_all(struct hf_fs *fs)
 {
-	hf_captures_index_all(&fs->captures);
+	if (hf_jobs_search_begins(&fs->captures.jobs))
+		hf_job_submit(fs->common.exec, &fs->search);
 }
 
 void hf_fs_idle(struct hf_fs *fs)
 {
-	hf_captures_idle(&fs->captures);
+	hf_jobs_idle(&fs->captures.jobs);
 }
 
 void hf_fs_when_idle(struct hf_fs *fs, void (*fn)(void *ctx), void *ctx)
 {
-	hf_captures_when_idle(&fs->captures, fn, ctx);
+	hf_jobs_when_idle(&fs->captures.jobs, fn, ctx);
 }
 
 int hf_fs_examine(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),

@@ -3,8 +3,8 @@
 #ifndef HF_FS_WHOLE_H
 #define HF_FS_WHOLE_H
 
-#include "fs/capture/captures.h"
 #include "fs/bytes/request.h"
+#include "fs/capture/captures.h"
 #include "fs/tree/tree.h"
 
 struct hf_fs {
@@ -15,9 +15,10 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_slices slices;
 	struct hf_profiles profiles;
-	struct hf_wheres wheres;
-	struct hf_moments moments;
+	struct hf_mades wheres;
+	struct hf_mades moments;
 	struct hf_tree tree;
+	struct hf_job search; /* of the archive for captures */
 	bool opened; /* the four above */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/bytes/ahead.h"
+#include "fs/capture/opened.h"
 
 /* How near to where the last read ended a read must be to count as going on: the kernel's own readahead comes out of
  * order. */

@@ -2,6 +2,8 @@
 #include "fs/bytes/answer.h"
 
 #include "codecs/isa/disasm.h"
+#include "fs/capture/all.h"
+#include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
 
 struct answer {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all kinds of bytes have in common: opening the capture for them, and making a piece. */
 #include "fs/bytes/bytes.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/repair.h"
 
 #include <stdlib.h>
 

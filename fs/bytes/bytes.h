@@ -9,7 +9,7 @@
 #define HF_FS_BYTES_H
 
 #include "fs/base/common.h"
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 #include "fs/capture/repair.h"
 
 /* Pieces of what is cut evenly. */
@@ -112,6 +112,7 @@ void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_ca
 /* What an encoder of that view finds outside on this thread. */
 void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view);
 
+struct hf_captures;
 /* hf_fs_verify. */
 int hf_bytes_verify(struct hf_captures *all, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad,
 		    struct hf_diag *diag);

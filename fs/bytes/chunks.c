@@ -3,9 +3,11 @@
 #include "codecs/isa/disasm.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/makers.h"
-#include "index/base/hash.h"
+#include "fs/capture/opened.h"
 #include "index/read/cut.h"
+#include "index/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pieces of what is cut evenly. */
 #include "fs/bytes/bytes.h"
+#include "fs/capture/opened.h"
 
 int hf_bytes_even(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_piece *ret_piece)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/bytes/events.h"
 #include "codecs/image/symbols.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
 #include "index/read/cursor.h"
 
 #include <stdlib.h>

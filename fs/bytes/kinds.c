@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/bytes/kinds.h"
 #include "fs/base/views.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
 
 static int take(struct hf_capture *capture, const struct hf_facts *facts, const struct hf_bytes_ops *ops, uint64_t size,
 		uint64_t owner, struct hf_bytes *ret_bytes)

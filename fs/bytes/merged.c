@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The views of all harts as one, merged by time: cut evenly, and put together of pieces of the harts' own. */
-#include "fs/bytes/kinds.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
+#include "fs/bytes/kinds.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
 #include "index/read/merge.h"
 
 #include <stdlib.h>

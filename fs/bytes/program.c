@@ -3,6 +3,8 @@
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/executable.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
 
 #include <string.h>
 

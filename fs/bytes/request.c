@@ -4,8 +4,10 @@
  * needs more pieces than a struct hf_read can hold (chunks of a few bytes) goes in rounds and is copied together.
  */
 #include "fs/bytes/request.h"
-
 #include "codecs/source/errors.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/repair.h"
 
 #include <stdlib.h>
 

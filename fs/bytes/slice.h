@@ -9,7 +9,8 @@
 
 #include "codecs/base/chains.h"
 #include "fs/base/common.h"
-#include "fs/capture/open_capture.h"
+#include "fs/base/list.h"
+#include "fs/capture/opened.h"
 
 struct hf_slice;
 struct hf_bytes;

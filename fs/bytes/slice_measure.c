@@ -4,6 +4,8 @@
 #include "fs/bytes/kinds.h"
 #include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

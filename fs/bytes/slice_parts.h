@@ -4,6 +4,7 @@
 #ifndef HF_FS_SLICE_PARTS_H
 #define HF_FS_SLICE_PARTS_H
 
+#include "fs/base/list.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/makers.h"

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When which slice is measured, who waits for it, and how far it is. */
+#include "codecs/base/errors.h"
 #include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
-
-#include "codecs/base/errors.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/info.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
+#include "fs/capture/state.h"
 
 #include <errno.h>
 #include <stdio.h>

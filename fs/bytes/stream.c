@@ -3,6 +3,8 @@
 #include "codecs/source/errors.h"
 #include "fs/bytes/bytes.h"
 #include "fs/capture/block_source.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
 #include "index/read/cursor.h"
 
 static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,

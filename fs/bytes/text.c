@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The texts about an indexed capture, info.json and errors.txt: one piece each. */
 #include "fs/bytes/bytes.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/info.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/state.h"
 
 #include <string.h>
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checking all bytes of a capture against its index, on all threads that decode. */
-#include "fs/bytes/kinds.h"
-#include "fs/bytes/bytes.h"
-
 #include "codecs/source/errors.h"
 #include "fs/base/views.h"
+#include "fs/bytes/bytes.h"
+#include "fs/bytes/kinds.h"
+#include "fs/capture/all.h"
+#include "fs/capture/distrust.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/open_pool.h"
 
 #include <stdlib.h>
 

@@ -28,12 +28,20 @@ void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *re
 /* Spools in the index directory, also of others, and their bytes. */
 void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint64_t *ret_bytes);
 
+/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and
+ * for descriptions in directories. */
+int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture);
+
+/* The same of a path alone; HF_ERR_UNKNOWN_FORMAT if it is none, or why it cannot be looked at or read. */
+int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture **ret_capture);
+
+/* The one at path if it was found before, or NULL. */
+struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path);
 /* Every capture, in no order. fn must not call back into captures. */
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
 
-/* hf_fs_flush, hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare,
- * hf_fs_page, hf_fs_brief, hf_fs_index_all, hf_fs_idle and hf_fs_when_idle. */
-int hf_captures_flush(struct hf_captures *all);
+/* hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare, hf_fs_page and
+ * hf_fs_brief. */
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,
 			       size_t *ret_waiting);
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size);
@@ -48,8 +56,5 @@ int hf_captures_compare(struct hf_captures *all, const char *path,
 			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag);
 int hf_captures_page(struct hf_captures *all, const char *path, char **ret_text);
 int hf_captures_brief(struct hf_captures *all, const char *path, struct hf_fs_brief *ret_brief);
-void hf_captures_index_all(struct hf_captures *all);
-void hf_captures_idle(struct hf_captures *all);
-void hf_captures_when_idle(struct hf_captures *all, void (*fn)(void *ctx), void *ctx);
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a capture without indexing it: hartfs ls. */
-#include "codecs/base/errors.h"
 #include "fs/capture/brief.h"
-#include "fs/capture/captures.h"
+#include "codecs/base/errors.h"
+#include "fs/capture/all.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/known.h"
 #include "fs/capture/members.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/shared.h"
 
 static void put_facts(const struct hf_facts *facts, struct hf_fs_brief *brief)
 {
@@ -28,7 +32,7 @@ static uint64_t size_of(struct hf_capture *capture, const struct stat *st)
 	if (!members)
 		return (uint64_t)st->st_size;
 	for (size_t i = 0; i < members->count; i++)
-		if (members->path[i] && !hf_archive_stat(capture->all->archive, members->path[i], &one))
+		if (members->path[i] && !hf_archive_stat(capture->shared->archive, members->path[i], &one))
 			size += (uint64_t)one.st_size;
 	hf_members_unref(members);
 	return size;

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indexing one capture, on whichever thread was chosen for it. */
+#include "fs/capture/build.h"
 #include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
-#include "fs/capture/captures.h"
+#include "fs/archive/descriptors.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/views.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/companion.h"
+#include "fs/capture/distrust.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/index_dir.h"
 #include "fs/capture/info.h"
+#include "fs/capture/open_facts.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/state.h"
 #include "index/summary/summary.h"
 
 #include <stdatomic.h>
@@ -32,7 +45,7 @@ static bool is_over(void *ctx)
 {
 	const struct progress *progress = ctx;
 
-	return hf_stopping(progress->capture->all->common) || progress->capture->version != progress->version;
+	return hf_stopping(progress->capture->common) || progress->capture->version != progress->version;
 }
 
 /*
@@ -51,9 +64,9 @@ static void give_way(struct progress *progress)
 	capture->paused_ns = hf_now_ns();
 	pthread_mutex_unlock(&capture->lock);
 	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
-	hf_descriptors_pause_build(capture->all->descriptors, true);
+	hf_descriptors_pause_build(capture->shared->descriptors, true);
 	paused_ns = hf_job_give_way(job, &progress->stop);
-	hf_descriptors_pause_build(capture->all->descriptors, false);
+	hf_descriptors_pause_build(capture->shared->descriptors, false);
 	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
 	pthread_mutex_lock(&capture->lock);
 	capture->paused_ns = 0;
@@ -112,7 +125,7 @@ static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
 /* In the index directory; or, where that fails, in memory, once each. HF_ERR_INDEX_DIR: neither can be. */
 static int build_somewhere(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
 {
-	struct hf_index_dir *dir = &capture->all->index_dir;
+	struct hf_index_dir *dir = capture->shared->index_dir;
 	uint64_t least = 0;
 	bool memory, tried_memory = false, tried_disk = false;
 	int err = HF_ERR_INDEX_DIR;
@@ -144,7 +157,7 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 /* A small one goes into a pack, unless its index turns out large. */
 static int build_in_place(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
 {
-	struct hf_index_dir *dir = &capture->all->index_dir;
+	struct hf_index_dir *dir = capture->shared->index_dir;
 	int err = HF_ERR_INDEX_DIR;
 
 	build->dirfd = hf_index_dir_choose_pack(dir, build->identity.size);
@@ -156,20 +169,33 @@ static int build_in_place(struct hf_capture *capture, struct hf_build *build, st
 }
 
 /* A new one clears two megabytes. */
-static int take_disasm(struct hf_captures *all, struct hf_disasm **ret_disasm)
+void hf_builder_init(struct hf_builder *builder, uint64_t chunk_insns)
 {
-	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm; i++) {
-		*ret_disasm = atomic_exchange(&all->spare_disasm[i], NULL);
+	builder->limits = hf_chunk_limits_default;
+	if (chunk_insns)
+		builder->limits.insns = chunk_insns;
+}
+
+void hf_builder_fini(struct hf_builder *builder)
+{
+	for (size_t i = 0; i < sizeof builder->spare_disasm / sizeof *builder->spare_disasm; i++)
+		hf_disasm_free(builder->spare_disasm[i]);
+}
+
+static int take_disasm(struct hf_builder *builder, struct hf_disasm **ret_disasm)
+{
+	for (size_t i = 0; i < sizeof builder->spare_disasm / sizeof *builder->spare_disasm; i++) {
+		*ret_disasm = atomic_exchange(&builder->spare_disasm[i], NULL);
 		if (*ret_disasm)
 			return 0;
 	}
 	return hf_disasm_new(ret_disasm);
 }
 
-static void give_disasm(struct hf_captures *all, struct hf_disasm *disasm)
+static void give_disasm(struct hf_builder *builder, struct hf_disasm *disasm)
 {
-	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm && disasm; i++)
-		disasm = atomic_exchange(&all->spare_disasm[i], disasm);
+	for (size_t i = 0; i < sizeof builder->spare_disasm / sizeof *builder->spare_disasm && disasm; i++)
+		disasm = atomic_exchange(&builder->spare_disasm[i], disasm);
 	hf_disasm_free(disasm);
 }
 
@@ -188,7 +214,7 @@ static void tell_bad(void *ctx, const char *name, const char *what)
 {
 	const struct hf_capture *capture = ctx;
 
-	hf_common_log(capture->all->common, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
+	hf_common_log(capture->common, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
 }
 
 /* The views without names, as long as it is not known which these are. */
@@ -206,12 +232,12 @@ static size_t without_names(struct hf_view_key *views, size_t count)
 static int build_named(const struct hf_trace *trace, const struct hf_companion *companion, struct hf_disasm *disasm,
 		       struct progress *progress, int *ret_dirfd, struct hf_diag *diag)
 {
-	struct hf_captures *all = progress->capture->all;
+	const struct hf_shared *shared = progress->capture->shared;
 	struct hf_view_key views[HF_VIEW_COUNT];
 	struct hf_build build = hf_open_build(progress->capture, trace, companion, views);
 	int err;
 
-	build.limits = &all->limits;
+	build.limits = &shared->builder->limits;
 	build.on_progress = on_progress;
 	build.threads = share_of_threads;
 	build.tap = progress->tap;
@@ -220,7 +246,7 @@ static int build_named(const struct hf_trace *trace, const struct hf_companion *
 	if (companion->waiting)
 		build.view_count = without_names(views, build.view_count);
 	if (!take_version(progress->capture, &progress->capture->examined, progress->version))
-		hf_index_examine(all->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
+		hf_index_examine(shared->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
 				 progress->capture, NULL);
 	err = build_in_place(progress->capture, &build, diag);
 	*ret_dirfd = build.dirfd;
@@ -247,7 +273,7 @@ static int build_placed(const struct hf_trace *trace, struct hf_companion *compa
 	return moved ? build_named(trace, companion, disasm, progress, &dirfd, diag) : 0;
 }
 
-static int run_build(struct hf_captures *all, const struct hf_trace *trace, const struct hf_stamp *stamp,
+static int run_build(const struct hf_shared *shared, const struct hf_trace *trace, const struct hf_stamp *stamp,
 		     struct progress *progress, struct hf_diag *diag)
 {
 	struct hf_companion companion;
@@ -256,19 +282,19 @@ static int run_build(struct hf_captures *all, const struct hf_trace *trace, cons
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	err = take_disasm(all, &disasm);
+	err = take_disasm(shared->builder, &disasm);
 	if (!err)
-		err = hf_companion_trust(&companion, &all->views);
+		err = hf_companion_trust(&companion, shared->views);
 	if (!err)
 		err = build_placed(trace, &companion, disasm, progress, diag);
-	give_disasm(all, disasm);
+	give_disasm(shared->builder, disasm);
 	hf_companion_close(&companion);
 	return err;
 }
 
 static void count(struct hf_capture *capture, int err)
 {
-	struct hf_metrics *metrics = &capture->all->common->metrics;
+	struct hf_metrics *metrics = &capture->common->metrics;
 
 	hf_metrics_add(&metrics->indexed, !err);
 	hf_metrics_add(&metrics->index_failed, err && err != HF_ERR_INDEX_DIR && hf_err_class(err) != HF_CLASS_state);
@@ -281,7 +307,7 @@ static void tell_density(struct hf_capture *capture, const struct hf_open *open)
 	const uint64_t density = hf_info_density(open);
 
 	if (density)
-		hf_common_log(capture->all->common, 5, "%s: each of its bytes stands for %llu instructions",
+		hf_common_log(capture->common, 5, "%s: each of its bytes stands for %llu instructions",
 			      capture->path, (unsigned long long)density);
 }
 
@@ -295,7 +321,7 @@ static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, 
 		return err;
 	trace.file->stop = &progress->pausing;
 	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
-	err = run_build(capture->all, &trace, stamp, progress, diag);
+	err = run_build(capture->shared, &trace, stamp, progress, diag);
 	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
 	hf_trace_close(&trace);
 	return err;
@@ -319,7 +345,7 @@ static int open_whole(struct hf_capture *capture, uint64_t version)
 static int build_and_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
 			  struct hf_diag *diag)
 {
-	struct hf_descriptors *descriptors = capture->all->descriptors;
+	struct hf_descriptors *descriptors = capture->shared->descriptors;
 	int err = hf_descriptors_begin_build(descriptors, &progress->stop);
 
 	if (err)
@@ -327,14 +353,14 @@ static int build_and_open(struct hf_capture *capture, const struct hf_stamp *sta
 	for (unsigned tries = 1;; tries++) {
 		err = build_once(capture, stamp, progress, diag);
 		/* What it had done is in its files: it goes on there. */
-		if (!err || !hf_descriptors_again(capture->all->descriptors, tries, err))
+		if (!err || !hf_descriptors_again(capture->shared->descriptors, tries, err))
 			break;
 	}
 	hf_descriptors_end_build(descriptors);
 	count(capture, err);
 	if (err)
 		return err;
-	hf_common_log(capture->all->common, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
+	hf_common_log(capture->common, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
 		  (double)(hf_now_ns() - capture->started_ns) / 1e9);
 	/* One that lacks a table. */
 	hf_open_drop(capture);
@@ -349,7 +375,7 @@ static bool lacks_summary(struct hf_capture *capture, uint64_t version)
 	struct hf_open *open;
 	bool lacks = false;
 
-	if (!options->summary || !options->summary_of_indexed || capture->all->index_fd < 0 || hf_open_get(capture, version, &open))
+	if (!options->summary || !options->summary_of_indexed || capture->shared->index_fd < 0 || hf_open_get(capture, version, &open))
 		return false;
 	/* Those in packs have none. */
 	if (open->trace.identity.size >= options->pack_below && hf_summary_is_wanted(open->index))
@@ -433,7 +459,7 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 
 	if (failed && progress->repair) {
 		hf_diag_format(diag, text, sizeof text);
-		hf_common_log(capture->all->common, 4, "%s: its index could not be made again: %s", capture->path,
+		hf_common_log(capture->common, 4, "%s: its index could not be made again: %s", capture->path,
 			      text);
 	} else if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
 		hf_capture_settle(capture, version, facts);
@@ -459,7 +485,7 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
 	if (err == HF_ERR_INDEX_DIR)
-		hf_index_dir_waited_for(&capture->all->index_dir);
+		hf_index_dir_waited_for(capture->shared->index_dir);
 }
 
 int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,

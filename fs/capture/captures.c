@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All captures of an archive: opening and closing what they share, and what is told of all of them. */
 #include "fs/capture/captures.h"
-#include "codecs/isa/disasm.h"
 #include "fs/archive/probe.h"
 #include "fs/base/simulator_log.h"
+#include "fs/capture/all.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/info.h"
-#include "fs/capture/spooler.h"
+#include "fs/capture/known.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/state.h"
 #include "index/store/spool.h"
 #include "index/store/spool_room.h"
+#include "fs/capture/spooler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,22 +20,22 @@
 
 static int read_params(struct hf_captures *all, const char *given)
 {
-	const struct hf_fs_options *options = &all->common->options;
+	const struct hf_fs_options *options = &all->shared.common->options;
 	struct hf_access *read = &all->params_access.read;
 	char *params, why[256];
-	int err = hf_params_read(all->archive, given, &params, read, why, sizeof why);
+	int err = hf_params_read(all->shared.archive, given, &params, read, why, sizeof why);
 
 	if (err && err != HF_ERR_NOMEM) {
 		all->params_wrong = strdup(why);
-		hf_common_log(all->common, 4, "%s; the archive is shown without " HF_PARAMS_FILE, why);
+		hf_common_log(all->shared.common, 4, "%s; the archive is shown without " HF_PARAMS_FILE, why);
 		err = all->params_wrong ? hf_params_read(NULL, given, &params, read, why, sizeof why) : HF_ERR_NOMEM;
 	}
 	if (err) {
-		hf_common_log(all->common, 3, "view parameters: %s", why);
+		hf_common_log(all->shared.common, 3, "view parameters: %s", why);
 		return err;
 	}
 	if (read->some && !hf_access_is_everybody(read) && !options->no_index)
-		hf_common_log(all->common, 5,
+		hf_common_log(all->shared.common, 5,
 			      HF_PARAMS_FILE ": not everybody may read it: nor are the views for everybody");
 	err = hf_views_init(&all->views, params, options->expansion, options->all_sums);
 	free(params);
@@ -40,15 +44,15 @@ static int read_params(struct hf_captures *all, const char *given)
 
 static int open_index_dir(struct hf_captures *all, const struct hf_fs_options *options)
 {
-	const uint64_t memory = options->index_on_disk ? 0 : all->common->options.cache_bytes / 2;
-	int err = hf_index_dir_init(all, options->index_fd, options->index_path, memory, options->index_error);
+	const uint64_t memory = options->index_on_disk ? 0 : all->shared.common->options.cache_bytes / 2;
+	int err = hf_index_dir_init(&all->shared, options->index_fd, options->index_path, memory, options->index_error);
 
-	all->index_fd = options->index_fd;
+	all->shared.index_fd = options->index_fd;
 	/* Without a directory all of it is in memory, but for what may be large. */
-	if (all->index_fd < 0)
-		all->common->options.spool_bytes = 0;
-	if (all->index_fd < 0 && all->index_dir.memdir)
-		all->index_fd = hf_memdir_fd(all->index_dir.memdir);
+	if (all->shared.index_fd < 0)
+		all->shared.common->options.spool_bytes = 0;
+	if (all->shared.index_fd < 0 && all->index_dir.memdir)
+		all->shared.index_fd = hf_memdir_fd(all->index_dir.memdir);
 	return err;
 }
 
@@ -56,42 +60,50 @@ static size_t shed(void *ctx)
 {
 	struct hf_captures *all = ctx;
 
-	return hf_held_shed(all->held) + hf_held_shed(&all->debug_dir.held) + hf_open_pool_shed(&all->open_pool);
+	return hf_held_shed(all->shared.held) + hf_held_shed(&all->debug_dir.held) + hf_open_pool_shed(&all->open_pool);
 }
 
-static int index_now(struct hf_capture *capture, struct hf_diag *diag)
+static void share(struct hf_captures *all)
 {
-	return hf_capture_index(capture, true, NULL, NULL, NULL, diag);
+	all->shared.params_access = &all->params_access;
+	all->shared.views = &all->views;
+	all->shared.debug_dir = &all->debug_dir;
+	all->shared.index_dir = &all->index_dir;
+	all->shared.builder = &all->builder;
+	all->shared.open_pool = &all->open_pool;
+	all->shared.makers = &all->makers;
+	all->shared.executables = &all->executables;
+	all->shared.table = &all->table;
+	all->shared.plains = &all->plains;
+	all->shared.memory = &all->memory;
+	all->shared.jobs = &all->jobs;
 }
 
 int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options)
 {
-	int err, debug_err = hf_debug_dir_init(&all->debug_dir, all->archive, all->descriptors->held, options);
+	int err, debug_err = hf_debug_dir_init(&all->debug_dir, all->shared.archive, all->shared.descriptors->held, options);
 
-	all->limits = hf_chunk_limits_default;
-	if (options->chunk_insns)
-		all->limits.insns = options->chunk_insns;
+	share(all);
+	hf_builder_init(&all->builder, options->chunk_insns);
 	hf_views_choose(&all->views, options->views);
 	pthread_mutex_init(&all->params_access.lock, NULL);
 	hf_open_pool_init(&all->open_pool);
-	hf_open_pool_limit(&all->open_pool, all->common->cache, all->descriptors->open);
+	hf_open_pool_limit(&all->open_pool, all->shared.common->cache, all->shared.descriptors->open);
 	hf_makers_init(&all->makers);
 	hf_executables_init(&all->executables);
-	all->executables.cache = all->common->cache;
-	hf_jobs_init(all);
-	all->index_now = index_now;
-	all->want_spool = hf_spooler_want;
-	pthread_mutex_init(&all->lock, NULL);
-	err = hf_plain_init(all);
+	all->executables.cache = all->shared.common->cache;
+	hf_jobs_init(&all->jobs, all->shared.common, &all->table);
+	hf_table_init(&all->table, &all->shared);
+	err = hf_plain_init(&all->plains);
 	if (!err)
 		err = debug_err;
-	all->descriptors->shed = shed;
-	all->descriptors->ctx = all;
+	all->shared.descriptors->shed = shed;
+	all->shared.descriptors->ctx = all;
 	if (open_index_dir(all, options) && !err)
 		err = HF_ERR_NOMEM;
 	if (!err)
 		err = read_params(all, options->params);
-	hf_memory_init(all, err || options->index_fd < 0 ? NULL : options->archive_path);
+	hf_memory_init(&all->shared, err || options->index_fd < 0 ? NULL : options->archive_path);
 	return err;
 }
 
@@ -110,7 +122,7 @@ void hf_captures_wake(struct hf_captures *all)
 
 void hf_captures_stop(struct hf_captures *all)
 {
-	hf_jobs_stop(all);
+	hf_jobs_stop(&all->jobs);
 	hf_index_dir_stop(&all->index_dir);
 }
 
@@ -123,18 +135,52 @@ void hf_captures_put_down(struct hf_captures *all)
 
 void hf_captures_close(struct hf_captures *all)
 {
-	hf_memory_fini(all);
-	hf_jobs_fini(all);
-	hf_table_fini(all);
-	pthread_mutex_destroy(&all->lock);
-	hf_plain_fini(all);
+	hf_memory_fini(&all->shared);
+	hf_jobs_fini(&all->jobs);
+	hf_table_fini(&all->table);
+	hf_plain_fini(&all->plains);
 	pthread_mutex_destroy(&all->params_access.lock);
 	free(all->params_wrong);
 	hf_views_fini(&all->views);
-	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm; i++)
-		hf_disasm_free(all->spare_disasm[i]);
+	hf_builder_fini(&all->builder);
 	hf_index_dir_fini(&all->index_dir);
 	hf_debug_dir_fini(&all->debug_dir);
+}
+
+/* ---- which there are ---- */
+
+int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+{
+	return hf_recognise(&all->shared, path, st, ret_capture);
+}
+
+int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture **ret_capture)
+{
+	return hf_recognise_at(&all->shared, path, ret_capture);
+}
+
+struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path)
+{
+	return hf_table_find(&all->table, path);
+}
+
+void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
+{
+	hf_table_each(&all->table, fn, ctx);
+}
+
+bool hf_captures_offer(void *ctx, const char *path, const char *view_dir)
+{
+	struct hf_captures *all = ctx;
+	struct hf_capture *capture;
+	struct hf_facts *facts;
+
+	(void)view_dir;
+	if (hf_stopping(all->shared.common))
+		return false;
+	if (!hf_recognise_at(&all->shared, path, &capture) && !hf_capture_facts(capture, 0, &facts))
+		hf_facts_unref(facts);
+	return true;
 }
 
 /* ---- what is told of them ---- */
@@ -154,7 +200,7 @@ static void add_progress(void *ctx, struct hf_capture *capture)
 void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *ret_stats)
 {
 	*ret_stats = (struct hf_captures_stats){
-		.searching = hf_jobs_searching(all),
+		.searching = hf_jobs_searching(&all->jobs),
 		.params_wrong = all->params_wrong,
 		.index_path = all->index_dir.path,
 		.recalled = all->memory.recalled,
@@ -168,12 +214,7 @@ void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *re
 
 void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint64_t *ret_bytes)
 {
-	hf_spool_count(all->index_fd, ret_count, ret_bytes);
-}
-
-int hf_captures_flush(struct hf_captures *all)
-{
-	return hf_index_dir_flush(&all->index_dir);
+	hf_spool_count(all->shared.index_fd, ret_count, ret_bytes);
 }
 
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,
@@ -196,7 +237,7 @@ static const char *log_name(const struct hf_captures *all, const char *path)
 	const char *name = NULL;
 	size_t n;
 
-	if (head && !hf_probe_head(all->archive, path, (uint8_t *)head, HF_SIMULATOR_LOG_HEAD, &n)) {
+	if (head && !hf_probe_head(all->shared.archive, path, (uint8_t *)head, HF_SIMULATOR_LOG_HEAD, &n)) {
 		head[n] = '\0';
 		name = hf_simulator_log_name(head);
 	}

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/companion.h"
-
 #include "codecs/base/array.h"
 #include "codecs/base/errors.h"
 #include "codecs/image/elf_read.h"
 #include "codecs/image/errors.h"
 #include "fs/archive/path.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/views.h"
 #include "fs/capture/beside.h"
-#include "fs/capture/captures.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/debug_dir.h"
 #include "fs/capture/members.h"
+#include "fs/capture/places.h"
+#include "fs/capture/shared.h"
 #include "fs/capture/trace.h"
 
 #include <assert.h>
@@ -609,19 +613,19 @@ static int take_known(struct hf_companion *companion, const char *params)
 int hf_companion_open(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
 		      struct hf_companion *ret_companion)
 {
-	struct hf_captures *all = capture->all;
+	const struct hf_shared *shared = capture->shared;
 	struct hf_companion *companion = ret_companion;
 	int err = 0;
 
-	*companion = (struct hf_companion){.options = hf_views_symbols(&all->views), .dir = &all->debug_dir};
+	*companion = (struct hf_companion){.options = hf_views_symbols(shared->views), .dir = shared->debug_dir};
 	if (trace->setup)
-		err = open_described(all->held, trace, companion);
+		err = open_described(shared->held, trace, companion);
 	else if (stamp->beside)
-		err = open_beside(companion, all->held, capture->path, stamp->beside);
+		err = open_beside(companion, shared->held, capture->path, stamp->beside);
 	if (!err)
 		err = open_debug_dir(companion, stamp->debug);
 	if (!err)
-		err = take_known(companion, hf_view_params(&all->views, hf_views_naming()));
+		err = take_known(companion, hf_view_params(shared->views, hf_views_naming()));
 	if (err)
 		hf_companion_close(companion);
 	return err;
@@ -738,7 +742,7 @@ int hf_companion_place(struct hf_companion *companion, struct hf_capture *captur
 	assert(companion->places);
 	err = take_rows(companion, companion->places->row, companion->places->count);
 	if (!err)
-		err = set_params(companion, hf_view_params(&capture->all->views, hf_views_naming()));
+		err = set_params(companion, hf_view_params(capture->shared->views, hf_views_naming()));
 	if (ret_moved)
 		*ret_moved = companion->waiting || strcmp(before, companion->params) != 0;
 	companion->waiting = companion->trusted = false;
@@ -757,7 +761,7 @@ int hf_companion_place_in(struct hf_companion *companion, struct hf_capture *cap
 		return 0;
 	err = hf_index_open(dirfd, identity, &index);
 	if (err)
-		return err == HF_ERR_NOT_FOUND ? hf_companion_trust(companion, &capture->all->views) : err;
+		return err == HF_ERR_NOT_FOUND ? hf_companion_trust(companion, capture->shared->views) : err;
 	err = hf_companion_place(companion, capture, version, index, ret_moved);
 	hf_index_close(index);
 	return err;

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A capture's index against one that is made again. */
 #include "codecs/isa/disasm.h"
-#include "fs/capture/captures.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
+#include "fs/capture/all.h"
+#include "fs/capture/distrust.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/shared.h"
 
 #include <stdatomic.h>
 
@@ -53,7 +59,7 @@ static int compare_companion(struct compare *compare, const struct hf_trace *tra
 	struct hf_build build = hf_open_build(compare->capture, trace, companion, views);
 	int err = hf_disasm_new(&build.disasm);
 
-	build.dirfd = compare->capture->all->index_fd;
+	build.dirfd = compare->capture->shared->index_fd;
 	build.on_progress = on_progress;
 	build.threads = share_of_threads;
 	build.ctx = compare;
@@ -78,7 +84,7 @@ static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, 
 	trace.file->stop = &compare->stop;
 	err = hf_companion_open(capture, &trace, stamp, &companion);
 	if (!err) {
-		err = hf_companion_place_in(&companion, capture, compare->version, capture->all->index_fd,
+		err = hf_companion_place_in(&companion, capture, compare->version, capture->shared->index_fd,
 					    &trace.identity, NULL);
 		if (!err)
 			err = compare_companion(compare, &trace, &companion, diag);

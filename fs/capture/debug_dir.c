@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/debug_dir.h"
-
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/common.h"
+#include "fs/capture/debug_file.h"
 
 #include <dirent.h>
 #include <errno.h>

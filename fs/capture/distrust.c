@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An index that does not keep what it promises is thrown away. */
-#include "fs/capture/captures.h"
-
+#include "fs/capture/distrust.h"
 #include "codecs/base/errors.h"
+#include "fs/base/common.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/index_dir.h"
+#include "fs/capture/memory.h"
+#include "fs/capture/open_facts.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/queue.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/state.h"
 
 /* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong
  * with us. That the index cannot be read is something else. */
@@ -24,15 +33,15 @@ static bool may_rebuild(struct hf_capture *capture)
 
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 {
-	struct hf_captures *all = capture->all;
+	const struct hf_shared *shared = capture->shared;
 	struct hf_diag diag = {.code = why, .offset = HF_NOWHERE};
 	char text[HF_DIAG_SIZE];
 	struct hf_facts *facts = NULL, *failed = NULL;
 	bool again = false, ours;
 
 	if (why == HF_ERR_INDEX_DIR)
-		hf_index_dir_failed(&all->index_dir);
-	if (hf_stopping(all->common))
+		hf_index_dir_failed(shared->index_dir);
+	if (hf_stopping(shared->common))
 		return;
 	hf_facts_new_failed(capture, version + 1, &diag, &failed);
 	pthread_mutex_lock(&capture->lock);
@@ -49,15 +58,15 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 	pthread_mutex_unlock(&capture->lock);
 	if (ours) {
 		hf_diag_format(&diag, text, sizeof text);
-		hf_common_log(all->common, 3, "%s: index: %s; %s", capture->path, text,
+		hf_common_log(shared->common, 3, "%s: index: %s; %s", capture->path, text,
 			      again ? "it is built anew" : "given up");
 		hf_memory_put(capture, NULL);
 		hf_open_discard(capture, version, why);
-		hf_facts_forget(facts, all->common->cache);
+		hf_facts_forget(facts, shared->common->cache);
 		hf_facts_unref(facts);
 		if (!again && failed)
 			hf_capture_settle(capture, version + 1, failed);
-		else if (!all->common->options.no_index)
+		else if (!shared->common->options.no_index)
 			hf_jobs_add(capture, true);
 		hf_jobs_notify(capture);
 	}

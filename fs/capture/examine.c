@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of a capture's index, looked at page by page. */
-#include "fs/capture/captures.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
+#include "fs/capture/all.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/shared.h"
 #include "fs/capture/trace.h"
 
 #include <assert.h>
@@ -58,8 +65,7 @@ static void note(struct hf_capture *capture, uint64_t version, uint64_t size, co
 		capture->confirmed = version;
 }
 
-static int examine(struct hf_captures *all, struct hf_capture *capture, hf_examine_fn fn, void *ctx,
-		   struct hf_diag *diag)
+static int examine(struct hf_capture *capture, hf_examine_fn fn, void *ctx, struct hf_diag *diag)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 	struct hf_companion companion;
@@ -79,10 +85,10 @@ static int examine(struct hf_captures *all, struct hf_capture *capture, hf_exami
 		return err;
 	err = hf_companion_open(capture, &trace, &stamp, &companion);
 	if (!err) {
-		err = hf_companion_place_in(&companion, capture, version, all->index_fd, &trace.identity, NULL);
+		err = hf_companion_place_in(&companion, capture, version, capture->shared->index_fd, &trace.identity, NULL);
 		key_count = hf_open_views(capture, &companion, key);
 		if (!err)
-			err = hf_index_examine(all->index_fd, &trace.identity, key, key_count, HF_EXAMINE_PAGES, fn,
+			err = hf_index_examine(capture->shared->index_fd, &trace.identity, key, key_count, HF_EXAMINE_PAGES, fn,
 					       ctx, &found);
 		if (!err)
 			note(capture, version, trace.identity.size, key, key_count, &found);
@@ -98,5 +104,5 @@ int hf_captures_examine(struct hf_captures *all, const char *path,
 	struct hf_capture *capture;
 	int err = hf_capture_at(all, path, &capture);
 
-	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : examine(all, capture, fn, ctx, diag);
+	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : examine(capture, fn, ctx, diag);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/executable.h"
-
 #include "codecs/base/bytes.h"
 #include "codecs/image/elf_write.h"
 #include "codecs/setup/code_size.h"
-#include "fs/capture/captures.h"
+#include "fs/base/chunk_cache.h"
+#include "fs/base/views.h"
+#include "fs/capture/companion.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +107,7 @@ static int write_side(const struct hf_executable *exe, struct hf_open *open, uin
 {
 	size_t view = 0;
 	const struct hf_side_file *file = hf_fs_side(number, &view);
-	const struct hf_enc_env env = {.params = open->capture->all->views.options[view]};
+	const struct hf_enc_env env = {.params = open->capture->shared->views->options[view]};
 	struct hf_side side = {.stream = open->stream, .hart = hart, .env = &env};
 
 	side.segments = hf_elf_segments(exe->elf, &side.segment_count);
@@ -227,7 +231,7 @@ static void keep(struct hf_executables *executables, struct hf_executable *exe)
 /* The hart's program, made or found, with a reference. */
 static int get(struct hf_open *open, uint32_t hart, uint64_t owner, struct hf_executable **ret_exe)
 {
-	struct hf_executables *executables = &open->capture->all->executables;
+	struct hf_executables *executables = open->capture->shared->executables;
 	char reason[256];
 	int err = 0;
 
@@ -246,7 +250,7 @@ int hf_executable_side(struct hf_open *open, uint32_t hart, uint64_t owner, size
 
 	if (!err)
 		err = write_side(exe, open, hart, side, sink);
-	put(&open->capture->all->executables, exe);
+	put(open->capture->shared->executables, exe);
 	return err;
 }
 
@@ -265,7 +269,7 @@ int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint
 		if (!err && hf_sink_total(&sink) != size)
 			err = HF_ERR_MISMATCH;
 	}
-	put(&open->capture->all->executables, exe);
+	put(open->capture->shared->executables, exe);
 	if (err < 0 && !hf_err_is_passing(err))
 		err = HF_ERR_MISMATCH;
 	return err;

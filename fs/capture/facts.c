@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/facts.h"
-#include "fs/capture/captures.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
+#include "fs/capture/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@ static uint64_t content_of(struct hf_capture *capture)
 
 struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version)
 {
-	struct hf_cache *cache = capture->all->common->cache;
+	struct hf_cache *cache = capture->common->cache;
 	struct hf_facts *facts = calloc(1, sizeof *facts);
 
 	if (!facts)

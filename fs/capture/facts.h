@@ -47,9 +47,6 @@ struct hf_facts {
 
 /* Facts that say nothing yet, with one reference; NULL: out of memory. */
 struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version);
-/* Facts that say no more than that a capture could not be indexed. */
-int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
-			struct hf_facts **ret_facts);
 /* Whether it could not be indexed, or nothing of it be decoded. */
 bool hf_facts_has_failed(const struct hf_facts *facts);
 /* Why, in words. */

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/index_dir.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/captures.h"
+#include "fs/base/chunk_cache.h"
+#include "fs/base/common.h"
+#include "fs/base/list.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/queue.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/table.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -20,26 +26,26 @@ static int run_pack(struct hf_job *job, struct hf_worker *worker);
 
 static bool may_retry(const struct hf_index_dir *dir)
 {
-	return !dir->stop && dir->fd >= 0 && !dir->all->common->options.no_index;
+	return !dir->stop && dir->fd >= 0 && !dir->shared->common->options.no_index;
 }
 
 /* At the latest. */
 static void retry_after(struct hf_index_dir *dir, unsigned seconds)
 {
 	if (may_retry(dir))
-		hf_job_submit_after(dir->all->common->exec, &dir->retry, seconds * S);
+		hf_job_submit_after(dir->shared->common->exec, &dir->retry, seconds * S);
 }
 
-int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_t memory, int error)
+int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, uint64_t memory, int error)
 {
-	struct hf_index_dir *dir = &all->index_dir;
+	struct hf_index_dir *dir = shared->index_dir;
 
-	*dir = (struct hf_index_dir){.all = all,
+	*dir = (struct hf_index_dir){.shared = shared,
 				     .fd = fd,
 				     .path = path ? strdup(path) : NULL,
 				     .unwanted = fd < 0 && !error,
 				     .memory = memory,
-				     .pack_below = all->common->options.pack_below,
+				     .pack_below = shared->common->options.pack_below,
 				     .pack = {.fn = run_pack, .work = HF_WORK_CHORE},
 				     .retry = {.fn = run_retry, .work = HF_WORK_CHORE}};
 	pthread_mutex_init(&dir->lock, NULL);
@@ -66,7 +72,7 @@ void hf_index_dir_fini(struct hf_index_dir *dir)
 {
 	size_t moved;
 
-	if (!dir->all)
+	if (!dir->shared)
 		return;
 	if (dir->has_failed && dir->memdir)
 		hf_memdir_publish(dir->memdir, &moved);
@@ -90,8 +96,8 @@ static struct hf_memdir_stats memory_of(const struct hf_index_dir *dir)
 /* The cache holds so much less. */
 static void lend(struct hf_index_dir *dir)
 {
-	if (dir->all->common->cache && !dir->all->common->closing)
-		hf_cache_lend(dir->all->common->cache, HF_LEND_INDEXES, memory_of(dir).bytes);
+	if (dir->shared->common->cache && !dir->shared->common->closing)
+		hf_cache_lend(dir->shared->common->cache, HF_LEND_INDEXES, memory_of(dir).bytes);
 }
 
 uint64_t hf_index_dir_free(struct hf_index_dir *dir)
@@ -145,7 +151,7 @@ void hf_index_dir_packed(struct hf_index_dir *dir)
 	}
 	HF_LOCKED(&dir->lock);
 	if (!dir->stop)
-		hf_job_submit_after(dir->all->common->exec, &dir->pack, S);
+		hf_job_submit_after(dir->shared->common->exec, &dir->pack, S);
 }
 
 /* ---- words ---- */
@@ -209,7 +215,7 @@ static unsigned queue_waiting(struct hf_index_dir *dir, unsigned most)
 	for (; count < most; count++) {
 		struct oldest oldest = {0};
 
-		hf_captures_each(dir->all, find_oldest, &oldest);
+		hf_table_each(dir->shared->table, find_oldest, &oldest);
 		if (!oldest.capture)
 			break;
 		pthread_mutex_lock(&oldest.capture->lock);
@@ -240,7 +246,7 @@ static void try_alone(struct hf_index_dir *dir)
 	struct oldest oldest = {0};
 	int err;
 
-	hf_captures_each(dir->all, find_oldest, &oldest);
+	hf_table_each(dir->shared->table, find_oldest, &oldest);
 	if (oldest.capture || memory_of(dir).files || (dir->packs && hf_packs_waiting(dir->packs)))
 		return;
 	err = hf_memdir_try(dir->fd);
@@ -329,7 +335,7 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 		hf_memdir_keep(dir->memdir, true);
 	/* Commands that cannot do without say it themselves. */
 	if (news && !dir->unwanted)
-		hf_common_log(dir->all->common, dir->memdir ? 4 : 7,
+		hf_common_log(dir->shared->common, dir->memdir ? 4 : 7,
 			      dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
 
@@ -368,7 +374,7 @@ void hf_index_dir_waited_for(struct hf_index_dir *dir)
 	pthread_mutex_unlock(&dir->lock);
 	lend(dir);
 	if (!told && dir->memdir && !dir->unwanted)
-		hf_common_log(dir->all->common, 4,
+		hf_common_log(dir->shared->common, 4,
 			      "index directory%s%s: the %llu MiB of memory for indexes do not suffice: captures wait "
 			      "until it "
 			      "can be written",
@@ -401,7 +407,7 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	if (dir->memdir)
 		hf_memdir_keep(dir->memdir, false);
 	if (failing)
-		hf_common_log(dir->all->common, 5, "index directory%s%s: it can be written again", dir->path ? " " : "",
+		hf_common_log(dir->shared->common, 5, "index directory%s%s: it can be written again", dir->path ? " " : "",
 			  dir->path ? dir->path : "");
 }
 

@@ -7,17 +7,19 @@
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
 
+#include "index/base/lock.h"
 #include "fs/base/options.h"
-#include "index/exec/exec.h"
 #include "index/base/fault.h"
+#include "index/exec/exec.h"
 #include "index/store/memdir.h"
 #include "index/store/packs.h"
-#include "fs/base/lock.h"
 
 #include <time.h>
 
+struct hf_shared;
+
 struct hf_index_dir {
-	struct hf_captures *all;
+	const struct hf_shared *shared;
 	int fd;                    /* -1: there is none */
 	char *path;                /* as it is shown */
 	bool unwanted;             /* there is none and nobody asked for one: indexes are kept in memory */
@@ -44,7 +46,7 @@ struct hf_index_dir {
 
 /* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why
  * fd is -1, if it is; 0: nobody asked for a directory. */
-int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_t memory, int error);
+int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, uint64_t memory, int error);
 /* It is not tried again. */
 void hf_index_dir_stop(struct hf_index_dir *dir);
 /* After a last try to write what is in memory. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indexing a capture for whoever waits for it, and perhaps wants the bytes of a view meanwhile. */
 #include "codecs/base/number.h"
-#include "fs/capture/captures.h"
+#include "fs/base/callbacks.h"
+#include "fs/base/views.h"
+#include "fs/capture/all.h"
+#include "fs/capture/build.h"
+#include "fs/capture/state.h"
 
 #include <stdio.h>
 #include <string.h>

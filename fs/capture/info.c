@@ -3,10 +3,19 @@
 #include "codecs/setup/errors.h"
 #include "codecs/setup/trial.h"
 #include "codecs/source/errors.h"
-#include "fs/capture/captures.h"
-#include "fs/base/json.h"
-#include "fs/capture/members.h"
 #include "fs/archive/path.h"
+#include "fs/base/json.h"
+#include "fs/base/views.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/companion.h"
+#include "fs/capture/debug_dir.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/index_dir.h"
+#include "fs/capture/members.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/places.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/state.h"
 #include "index/base/libc.h"
 
 #include <inttypes.h>
@@ -401,7 +410,7 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 				       : !facts		      ? "indexing"
 				       : hf_facts_has_failed(facts) ? "failed"
 								    : "ready");
-	if (waiting && hf_index_dir_text(&capture->all->index_dir, reason, sizeof reason))
+	if (waiting && hf_index_dir_text(capture->shared->index_dir, reason, sizeof reason))
 		hf_json_string(&json, "reason", reason);
 	if (codec) {
 		hf_json_string(&json, "format", codec->name);
@@ -607,7 +616,7 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 
 	pthread_mutex_lock(&capture->lock);
 	if (capture->state == HF_CAPTURE_WAITING) {
-		hf_index_dir_get_stats(&capture->all->index_dir, &dir);
+		hf_index_dir_get_stats(capture->shared->index_dir, &dir);
 		snprintf(text, sizeof text, "waiting for the index directory: %.30s",
 			 dir.failing ? hf_libc_error(dir.fault.errnum, why, sizeof why) : "again soon");
 	} else if (capture->paused_ns) {

@@ -6,7 +6,7 @@
 #ifndef HF_FS_INFO_H
 #define HF_FS_INFO_H
 
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 
 /* open and facts are NULL while the capture is not indexed, open also if it could not be. */
 void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts, struct hf_sink *sink);

@@ -1,36 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Background work of captures as jobs of the executor: indexing, looking for captures, and the messages to the kernel
- * that something changed, which must not be sent by the thread that answers it.
+ * Background work of captures as jobs of the executor: indexing, and the messages to the kernel that something changed,
+ * which must not be sent by the thread that answers it. And whether any of it is left.
  */
 #ifndef HF_FS_JOBS_H
 #define HF_FS_JOBS_H
 
-#include "fs/capture/capture.h"
+#include "fs/capture/table.h"
 
 /* lock may be taken with any other lock held but the executor's. */
 struct hf_jobs {
+	/* Set by who opens; it goes up: tells the kernel that it is to forget what it knows of a capture's files. NULL:
+	 * there is no kernel. */
+	void (*on_change)(void *ctx, struct hf_capture *capture);
+	void *ctx;
+	struct hf_common *common;
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
-	struct hf_job walk, tell_idle;
+	struct hf_job tell_idle;
 	void (*on_idle)(void *ctx); /* told once, then NULL */
 	void *on_idle_ctx;
 	bool walking; /* captures are being looked for */
 	bool stop;
 };
 
-void hf_jobs_init(struct hf_captures *all);
+/* table: whose captures get these jobs. */
+void hf_jobs_init(struct hf_jobs *jobs, struct hf_common *common, struct hf_capture_table *table);
 /* Nobody waits any longer. */
-void hf_jobs_stop(struct hf_captures *all);
+void hf_jobs_stop(struct hf_jobs *jobs);
 /* After the executor was stopped. */
-void hf_jobs_fini(struct hf_captures *all);
-/* Queues a capture for indexing unless it is queued or being indexed: it becomes QUEUED. urgent: somebody looked. */
-void hf_jobs_add(struct hf_capture *capture, bool urgent);
-/* The same, not to begin before that time has passed. */
-void hf_jobs_add_after(struct hf_capture *capture, bool urgent, int64_t delay_ns);
-/* The kernel will be told to forget what it knows of the capture's views. */
-void hf_jobs_notify(struct hf_capture *capture);
-/* Whether the archive is searched for captures. */
-bool hf_jobs_searching(struct hf_captures *all);
+void hf_jobs_fini(struct hf_jobs *jobs);
+
+/* The archive is to be searched for captures; false: it is already, or all is to end. Then hf_jobs_search_ends. */
+bool hf_jobs_search_begins(struct hf_jobs *jobs);
+void hf_jobs_search_ends(struct hf_jobs *jobs);
+bool hf_jobs_searching(struct hf_jobs *jobs);
+
+/* hf_fs_idle, hf_fs_when_idle. */
+void hf_jobs_idle(struct hf_jobs *jobs);
+void hf_jobs_when_idle(struct hf_jobs *jobs, void (*fn)(void *ctx), void *ctx);
 
 #endif

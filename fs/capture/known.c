@@ -3,9 +3,18 @@
  * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds
  * until bytes are wanted, a failure for a minute.
  */
+#include "fs/capture/known.h"
 #include "codecs/base/errors.h"
+#include "fs/base/common.h"
 #include "fs/capture/capture.h"
-#include "fs/capture/captures.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/index_dir.h"
+#include "fs/capture/memory.h"
+#include "fs/capture/open_facts.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/queue.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/state.h"
 
 #include <errno.h>
 
@@ -31,7 +40,7 @@ static struct hf_facts *forget_failure(struct hf_capture *capture)
 /* Opens the index that may be there from earlier; otherwise queues the capture. */
 static int find_index(struct hf_capture *capture, bool urgent)
 {
-	struct hf_captures *all = capture->all;
+	const struct hf_shared *shared = capture->shared;
 	uint64_t version = capture->version;
 	struct hf_facts *facts;
 	struct hf_open *open;
@@ -43,7 +52,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 		return 0;
 	}
 	if (err == HF_ERR_NOT_FOUND) {
-		if (!all->common->options.no_index)
+		if (!shared->common->options.no_index)
 			hf_jobs_add(capture, urgent);
 		return 0;
 	}
@@ -51,7 +60,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 		return err;
 	/* That says nothing of the capture. In a mount a thread tries again. */
 	if (hf_err_is_shortage(err)) {
-		if (all->common->options.no_index)
+		if (shared->common->options.no_index)
 			return err;
 		hf_jobs_add(capture, urgent);
 		return 0;
@@ -75,7 +84,7 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 	*ret_facts = NULL;
 	pthread_mutex_lock(&capture->lock);
 	old = forget_failure(capture);
-	if (capture->state == HF_CAPTURE_WAITING && wait_ms && hf_index_dir_may_try(&capture->all->index_dir))
+	if (capture->state == HF_CAPTURE_WAITING && wait_ms && hf_index_dir_may_try(capture->shared->index_dir))
 		capture->state = HF_CAPTURE_UNKNOWN;
 	unknown = capture->state == HF_CAPTURE_UNKNOWN;
 	pthread_mutex_unlock(&capture->lock);
@@ -88,7 +97,7 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 		return err;
 
 	pthread_mutex_lock(&capture->lock);
-	while (!capture->facts && !late && wait_ms && !hf_stopping(capture->all->common) &&
+	while (!capture->facts && !late && wait_ms && !hf_stopping(capture->common) &&
 	       (capture->state == HF_CAPTURE_QUEUED || capture->state == HF_CAPTURE_INDEXING))
 		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
 	if (capture->facts)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/makers.h"
-
-#include "fs/capture/captures.h"
+#include "fs/base/views.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/reach.h"
+#include "fs/capture/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@ static struct hf_lent_maker remove_at(struct hf_makers *makers, unsigned at)
 /* The newest of that view; hart NULL: of any. */
 static bool take_waiting(const struct hf_open *open, const uint32_t *hart, size_t view, struct hf_lent_maker *ret_maker)
 {
-	struct hf_makers *makers = &open->capture->all->makers;
+	struct hf_makers *makers = open->capture->shared->makers;
 
 	HF_LOCKED(&makers->lock);
 	for (unsigned i = makers->count; i-- > 0;) {
@@ -71,7 +73,7 @@ int hf_maker_take(struct hf_open *open, uint32_t hart, size_t view, const struct
 
 void hf_maker_put(struct hf_lent_maker *maker, int err)
 {
-	struct hf_makers *makers = &maker->open->capture->all->makers;
+	struct hf_makers *makers = maker->open->capture->shared->makers;
 	struct hf_lent_maker surplus = {.chunks = 0};
 
 	if (err || ++maker->chunks == HF_MAKER_CHUNKS) {

@@ -6,9 +6,9 @@
 #ifndef HF_FS_MAKERS_H
 #define HF_FS_MAKERS_H
 
-#include "fs/base/lock.h"
 #include "fs/capture/reach.h"
 #include "index/index.h"
+#include "index/base/lock.h"
 
 struct hf_open;
 

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/memory.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/captures.h"
+#include "fs/archive/archive.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/chunk_cache.h"
+#include "fs/base/common.h"
+#include "fs/base/list.h"
+#include "fs/base/views.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/index_dir.h"
+#include "fs/capture/shared.h"
 #include "index/base/libc.h"
 
 #include <fcntl.h>
@@ -22,44 +31,44 @@ enum { LAST_TRIES = 20, LAST_WAIT_MS = 50 };
 
 static bool exists(void *ctx, const char *path)
 {
-	struct hf_captures *all = ctx;
+	const struct hf_shared *shared = ctx;
 	struct stat st;
 
-	return hf_archive_stat(all->archive, path, &st) != HF_ERR_NOT_FOUND;
+	return hf_archive_stat(shared->archive, path, &st) != HF_ERR_NOT_FOUND;
 }
 
-static int open_catalogue(struct hf_captures *all, const char *path)
+static int open_catalogue(const struct hf_shared *shared, const char *path)
 {
-	struct hf_memory *memory = &all->memory;
+	struct hf_memory *memory = shared->memory;
 	struct hf_view_key views[HF_VIEW_ALL];
-	struct hf_catalogue_key key = {.path = path, .views = views, .exists = exists, .ctx = all};
+	struct hf_catalogue_key key = {.path = path, .views = views, .exists = exists, .ctx = (void *)shared};
 	struct statx stx;
 
 	memory->view = calloc(HF_VIEW_ALL, sizeof *memory->view);
 	if (!memory->view)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
-		if (!all->views.wanted[i])
+		if (!shared->views->wanted[i])
 			continue;
 		/* program.elf has the lines that the listing shows. */
 		views[key.view_count] = (struct hf_view_key){
 			.ops = hf_fs_view_ops(i),
-			.params = hf_view_params(&all->views, i == HF_VIEW_PROGRAM ? hf_views_naming() : i)};
+			.params = hf_view_params(shared->views, i == HF_VIEW_PROGRAM ? hf_views_naming() : i)};
 		memory->view[key.view_count++] = i;
 	}
 	memory->view_count = key.view_count;
-	if (statx(all->archive->fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &stx))
+	if (statx(shared->archive->fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &stx))
 		return HF_ERR_IO;
 	key.ino = stx.stx_ino;
 	if (stx.stx_mask & STATX_BTIME)
 		key.btime_ns = stx.stx_btime.tv_sec * INT64_C(1000000000) + stx.stx_btime.tv_nsec;
-	return hf_catalogue_open(all->index_fd, &key, &memory->catalogue);
+	return hf_catalogue_open(shared->index_fd, &key, &memory->catalogue);
 }
 
 /* Whether everything is written down. */
-static int flush(struct hf_captures *all)
+static int flush(const struct hf_shared *shared)
 {
-	struct hf_memory *memory = &all->memory;
+	struct hf_memory *memory = shared->memory;
 	int err;
 
 	pthread_mutex_lock(&memory->lock);
@@ -68,11 +77,11 @@ static int flush(struct hf_captures *all)
 	err = hf_catalogue_flush(memory->catalogue);
 	if (!err) {
 		memory->flushed++;
-		hf_index_dir_wrote(&all->index_dir);
+		hf_index_dir_wrote(shared->index_dir);
 	} else if (err == HF_ERR_INDEX_DIR) {
-		hf_index_dir_failed(&all->index_dir);
+		hf_index_dir_failed(shared->index_dir);
 	} else if (err != HF_ERR_BUSY) {
-		hf_common_log(all->common, 7, "the catalogue cannot be written: %s", hf_err_name(err));
+		hf_common_log(shared->common, 7, "the catalogue cannot be written: %s", hf_err_name(err));
 	}
 	return err;
 }
@@ -80,9 +89,9 @@ static int flush(struct hf_captures *all)
 static int run_write(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_memory *memory = HF_OWNER(job, struct hf_memory, write);
-	struct hf_captures *all = HF_OWNER(memory, struct hf_captures, memory);
+	const struct hf_shared *shared = memory->shared;
 	const int64_t begun = hf_now_ns();
-	const int err = flush(all);
+	const int err = flush(shared);
 	int64_t delay = (hf_now_ns() - begun) * DELAY_TIMES;
 	bool again;
 
@@ -100,38 +109,39 @@ static int run_write(struct hf_job *job, struct hf_worker *worker)
 	again = memory->dirty;
 	pthread_mutex_unlock(&memory->lock);
 	if (again)
-		hf_job_submit_after(all->common->exec, job, delay);
+		hf_job_submit_after(shared->common->exec, job, delay);
 	return err;
 }
 
-void hf_memory_init(struct hf_captures *all, const char *path)
+void hf_memory_init(const struct hf_shared *shared, const char *path)
 {
-	struct hf_memory *memory = &all->memory;
+	struct hf_memory *memory = shared->memory;
 	int err;
 
+	memory->shared = shared;
 	pthread_mutex_init(&memory->lock, NULL);
 	memory->write = (struct hf_job){.fn = run_write, .work = HF_WORK_CHORE};
 	memory->delay_ns = DELAY_NS;
 	memory->many = HF_CATALOGUE_MANY;
 	if (!path)
 		return;
-	err = open_catalogue(all, path);
+	err = open_catalogue(shared, path);
 	if (err)
-		hf_common_log(all->common, 7, "no catalogue: %s", hf_err_name(err));
+		hf_common_log(shared->common, 7, "no catalogue: %s", hf_err_name(err));
 }
 
-void hf_memory_fini(struct hf_captures *all)
+void hf_memory_fini(const struct hf_shared *shared)
 {
-	struct hf_memory *memory = &all->memory;
+	struct hf_memory *memory = shared->memory;
 
-	for (int i = 0; memory->catalogue && i < LAST_TRIES && flush(all) == HF_ERR_BUSY; i++)
+	for (int i = 0; memory->catalogue && i < LAST_TRIES && flush(shared) == HF_ERR_BUSY; i++)
 		nanosleep(&(struct timespec){.tv_nsec = LAST_WAIT_MS * 1000000L}, NULL);
 	hf_catalogue_close(memory->catalogue);
 	free(memory->view);
 	pthread_mutex_destroy(&memory->lock);
 }
 
-int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st,
+int hf_memory_recall(const struct hf_shared *shared, const char *path, const struct stat *st,
 		     struct hf_catalogue_entry *ret_entry)
 {
 	const struct hf_catalogue_stamp stamp = {
@@ -142,11 +152,11 @@ int hf_memory_recall(struct hf_captures *all, const char *path, const struct sta
 	};
 	int err;
 
-	if (!all->memory.catalogue)
+	if (!shared->memory->catalogue)
 		return HF_ERR_NOT_FOUND;
-	err = hf_catalogue_find(all->memory.catalogue, path, &stamp, ret_entry);
+	err = hf_catalogue_find(shared->memory->catalogue, path, &stamp, ret_entry);
 	if (!err)
-		all->memory.recalled++;
+		shared->memory->recalled++;
 	return err;
 }
 
@@ -169,7 +179,7 @@ static int recall_hart(const struct hf_memory *memory, struct hf_facts *facts, s
 int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
 		    struct hf_facts **ret_facts)
 {
-	struct hf_captures *all = capture->all;
+	const struct hf_shared *shared = capture->shared;
 	struct hf_facts *facts = hf_facts_new(capture, version);
 	int err = facts ? 0 : HF_ERR_NOMEM;
 
@@ -179,12 +189,12 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	facts->recalled = true;
 	facts->known = entry->known;
 	if (entry->known.original >= 0)
-		facts->known.original = (int)all->memory.view[entry->known.original];
+		facts->known.original = (int)shared->memory->view[entry->known.original];
 	facts->hart = calloc(entry->hart_count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		err = HF_ERR_NOMEM;
 	for (size_t i = 0; !err && i < entry->hart_count; i++) {
-		err = recall_hart(&all->memory, facts, all->common->cache, entry, i);
+		err = recall_hart(shared->memory, facts, shared->common->cache, entry, i);
 		if (entry->hart[i].id == HF_HART_RECORDS)
 			facts->has_records = !err;
 		else
@@ -197,9 +207,9 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	return err;
 }
 
-static void put(struct hf_captures *all, const char *path, const struct hf_catalogue_entry *entry)
+static void put(const struct hf_shared *shared, const char *path, const struct hf_catalogue_entry *entry)
 {
-	struct hf_memory *memory = &all->memory;
+	struct hf_memory *memory = shared->memory;
 	int64_t delay_ns;
 	bool first, many;
 
@@ -212,7 +222,7 @@ static void put(struct hf_captures *all, const char *path, const struct hf_catal
 	delay_ns = many ? 0 : memory->delay_ns;
 	pthread_mutex_unlock(&memory->lock);
 	if (first || many)
-		hf_job_submit_after(all->common->exec, &memory->write, delay_ns);
+		hf_job_submit_after(shared->common->exec, &memory->write, delay_ns);
 }
 
 static struct hf_catalogue_stamp stamp_of(const struct hf_stamp *stamp)
@@ -223,12 +233,12 @@ static struct hf_catalogue_stamp stamp_of(const struct hf_stamp *stamp)
 					   .ctime_ns = stamp->ctime_ns};
 }
 
-void hf_memory_put_plain(struct hf_captures *all, const char *path, const struct hf_stamp *stamp)
+void hf_memory_put_plain(const struct hf_shared *shared, const char *path, const struct hf_stamp *stamp)
 {
 	struct hf_catalogue_entry entry = {.stamp = stamp_of(stamp), .kind = HF_CATALOGUE_PLAIN};
 
-	if (all->memory.catalogue)
-		put(all, path, &entry);
+	if (shared->memory->catalogue)
+		put(shared, path, &entry);
 }
 
 /* What the facts say, into an entry whose harts and sizes are to be freed. */
@@ -259,12 +269,12 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 
 void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 {
-	struct hf_captures *all = capture->all;
+	const struct hf_shared *shared = capture->shared;
 	struct hf_catalogue_entry entry = {.known.original = -1};
 	uint64_t beside;
 	int err = 0;
 
-	if (!all->memory.catalogue)
+	if (!shared->memory->catalogue)
 		return;
 	pthread_mutex_lock(&capture->lock);
 	entry.stamp = stamp_of(&capture->stamp);
@@ -278,8 +288,8 @@ void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 		facts = NULL;
 	pthread_mutex_unlock(&capture->lock);
 	if (facts && entry.kind == HF_CATALOGUE_CAPTURE && !facts->failure.code)
-		err = fill_entry(&all->memory, facts, beside, &entry);
+		err = fill_entry(shared->memory, facts, beside, &entry);
 	if (!err)
-		put(all, capture->path, &entry);
+		put(shared, capture->path, &entry);
 	hf_catalogue_clear(&entry);
 }

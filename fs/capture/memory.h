@@ -6,20 +6,21 @@
 #ifndef HF_FS_MEMORY_H
 #define HF_FS_MEMORY_H
 
+#include "index/base/lock.h"
 #include "fs/base/options.h"
 #include "index/catalogue/catalogue.h"
 #include "index/exec/exec.h"
-#include "fs/base/lock.h"
 
 #include <stdatomic.h>
 
 struct hf_capture;
-struct hf_captures;
 struct hf_facts;
+struct hf_shared;
 struct hf_stamp;
 struct stat;
 
 struct hf_memory {
+	const struct hf_shared *shared;
 	struct hf_catalogue *catalogue; /* NULL: nothing is remembered */
 	size_t *view;                   /* numbers of the views whose sizes it has, view_count of them */
 	size_t view_count;
@@ -37,18 +38,18 @@ struct hf_memory {
 
 /* path: canonical, of the archive; NULL for no memory. That there is none, for this or any other reason, is no error:
  * then everything is found out anew. */
-void hf_memory_init(struct hf_captures *all, const char *path);
+void hf_memory_init(const struct hf_shared *shared, const char *path);
 /* Writes down what is new, after the executor was stopped. */
-void hf_memory_fini(struct hf_captures *all);
+void hf_memory_fini(const struct hf_shared *shared);
 
 /* HF_ERR_NOT_FOUND, or an entry to be cleared: a file with that stat was looked at before. */
-int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st,
+int hf_memory_recall(const struct hf_shared *shared, const char *path, const struct stat *st,
 		     struct hf_catalogue_entry *ret_entry);
 /* The facts of an indexed capture, recalled: that they are still true shows when the index is opened. */
 int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
 		    struct hf_facts **ret_facts);
 
-void hf_memory_put_plain(struct hf_captures *all, const char *path, const struct hf_stamp *stamp);
+void hf_memory_put_plain(const struct hf_shared *shared, const char *path, const struct hf_stamp *stamp);
 /* What the capture is now; facts, if they are of this version, may be NULL. */
 void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts);
 

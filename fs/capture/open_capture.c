@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/open_capture.h"
 #include "codecs/base/errors.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
 #include "fs/capture/block_source.h"
-#include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/companion.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/index_dir.h"
+#include "fs/capture/makers.h"
+#include "fs/capture/memory.h"
+#include "fs/capture/open_facts.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/shared.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +22,7 @@ void hf_open_discard_files(const struct hf_open *open, int why)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 	const size_t count = hf_open_views(open->capture, &open->companion, key);
-	const int dirfd = open->capture->all->index_fd;
+	const int dirfd = open->capture->shared->index_fd;
 
 	if (why == HF_ERR_INDEX_DIR)
 		hf_index_hide(dirfd, &open->trace.identity, key, count);
@@ -53,18 +63,18 @@ static int open_stream(struct hf_open *open)
 
 static int open_tables(struct hf_open *open)
 {
-	const struct hf_captures *all = open->capture->all;
+	const struct hf_shared *shared = open->capture->shared;
 
 	open->table = calloc(HF_VIEW_COUNT, sizeof *open->table);
 	if (!open->table)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
-		struct hf_view_key key = hf_open_view_key(all, &open->companion, i);
+		struct hf_view_key key = hf_open_view_key(shared, &open->companion, i);
 		int err;
 
 		if (!hf_open_has_table(open, i))
 			continue;
-		err = hf_view_table_open(all->index_fd, &open->trace.identity, &key, &open->table[i]);
+		err = hf_view_table_open(shared->index_fd, &open->trace.identity, &key, &open->table[i]);
 		if (err)
 			open->table[i] = NULL;
 		if (err && err != HF_ERR_NOT_FOUND)
@@ -80,14 +90,14 @@ static int open_tables(struct hf_open *open)
 
 bool hf_open_remove_damaged(struct hf_open *open)
 {
-	struct hf_captures *all = open->capture->all;
+	const struct hf_shared *shared = open->capture->shared;
 	const bool first = !atomic_exchange(&open->blamed, true);
 	bool any = open->index && hf_index_is_damaged(open->index);
 
 	if (any) {
 		hf_index_remove(open->index);
 		if (first)
-			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again",
+			hf_common_log(shared->common, 4, "%s: index file %s is damaged; it is made again",
 				      open->capture->path, hf_index_name(open->index));
 	}
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++) {
@@ -98,7 +108,7 @@ bool hf_open_remove_damaged(struct hf_open *open)
 		any = true;
 		hf_view_table_remove(table);
 		if (first)
-			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again",
+			hf_common_log(shared->common, 4, "%s: index file %s is damaged; it is made again",
 				      open->capture->path, hf_view_table_name(table));
 	}
 	return any;
@@ -108,7 +118,7 @@ bool hf_open_remove_damaged(struct hf_open *open)
 static int discard(struct hf_open *open, int why)
 {
 	if (why == HF_ERR_INDEX_DIR)
-		hf_index_dir_failed(&open->capture->all->index_dir);
+		hf_index_dir_failed(open->capture->shared->index_dir);
 	/* What is known to be damaged goes alone. */
 	if (why != HF_ERR_STATE || !hf_open_remove_damaged(open))
 		hf_open_discard_files(open, why);
@@ -130,28 +140,28 @@ static bool is_plausible(const struct hf_open *open)
 	return hf_index_box(open->index) || stream == file || (stream < file && hf_index_damage(open->index, &damage));
 }
 
-static void attach_spool(struct hf_open *open)
+static void attach_spool(struct hf_open *open, void (*want_spool)(void *open))
 {
-	struct hf_captures *all = open->capture->all;
+	const struct hf_shared *shared = open->capture->shared;
 
-	if (!all->common->options.spool_bytes)
+	if (!shared->common->options.spool_bytes)
 		return;
 	open->spooling = (struct hf_spooling){
-		.dirfd = all->index_fd,
+		.dirfd = shared->index_fd,
 		.identity = open->trace.identity,
-		.wanted = all->want_spool,
+		.wanted = want_spool,
 		.ctx = open,
-		.reads = &all->common->metrics.spool_reads,
-		.damaged = &all->common->metrics.spools_damaged,
+		.reads = &shared->common->metrics.spool_reads,
+		.damaged = &shared->common->metrics.spools_damaged,
 	};
 	hf_block_source_spool(open->source, &open->spooling);
 }
 
 /* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */
-static int open_indexed(struct hf_open *open)
+static int open_indexed(struct hf_open *open, void (*want_spool)(void *open))
 {
-	struct hf_captures *all = open->capture->all;
-	int err = hf_index_open(all->index_fd, &open->trace.identity, &open->index);
+	const struct hf_shared *shared = open->capture->shared;
+	int err = hf_index_open(shared->index_fd, &open->trace.identity, &open->index);
 
 	if (err)
 		open->index = NULL;
@@ -161,12 +171,12 @@ static int open_indexed(struct hf_open *open)
 		err = hf_companion_place(&open->companion, open->capture, open->version, open->index, NULL);
 		if (err)
 			return err;
-		err = hf_block_source_new(open->trace.file, open->index, all->common->cache, &open->source);
+		err = hf_block_source_new(open->trace.file, open->index, shared->common->cache, &open->source);
 		if (err) {
 			open->source = NULL;
 			return err;
 		}
-		attach_spool(open);
+		attach_spool(open, want_spool);
 		err = open_stream(open);
 		/* A bad disk under the archive is not the index' fault. */
 		if (err && err != HF_ERR_STATE)
@@ -180,14 +190,14 @@ static int open_indexed(struct hf_open *open)
 }
 
 /* Everything from the file on; what was opened before an error is the caller's to close. */
-static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
+static int open_all(struct hf_open *open, const struct hf_stamp *stamp, void (*want_spool)(void *open))
 {
 	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
 		err = hf_companion_open(open->capture, &open->trace, stamp, &open->companion);
 	if (!err)
-		err = open_indexed(open);
+		err = open_indexed(open, want_spool);
 	if (!err)
 		err = hf_open_take_facts(open);
 	/* The code of a hart is damaged, or cannot be read. */
@@ -235,7 +245,7 @@ unsigned hf_open_files(const struct hf_open *open)
 	return count;
 }
 
-int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+int hf_open_new(struct hf_capture *capture, uint64_t version, void (*want_spool)(void *open), struct hf_open **ret_open)
 {
 	struct hf_open *open = calloc(1, sizeof *open);
 	struct hf_stamp stamp;
@@ -250,8 +260,8 @@ int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **r
 	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
 	stamp = capture->stamp;
 	pthread_mutex_unlock(&capture->lock);
-	capture->all->memory.opened++;
-	err = current ? open_all(open, &stamp) : HF_ERR_CHANGED;
+	capture->shared->memory->opened++;
+	err = current ? open_all(open, &stamp, want_spool) : HF_ERR_CHANGED;
 	if (err) {
 		hf_open_close(open);
 		return err;

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The facts of a capture that was just opened: made from its index, or held against those that are known already. */
+#include "fs/capture/open_facts.h"
+#include "fs/base/chunk_cache.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/executable.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/info.h"
-#include "fs/capture/captures.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static void find_refusals(struct hf_open *open, struct hf_facts *facts)
 {
-	const bool *wanted = open->capture->all->views.wanted;
+	const bool *wanted = open->capture->shared->views->wanted;
 
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
 		const struct hf_enc_ops *enc = hf_fs_view_ops(i);
@@ -39,7 +48,7 @@ static int make_facts_hart(struct hf_open *open, const struct hf_facts *recalled
 	if (!hart->view)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
-		hart->view[i].owner = hf_cache_owner(open->capture->all->common->cache);
+		hart->view[i].owner = hf_cache_owner(open->capture->common->cache);
 		hart->view[i].size = HF_NOWHERE;
 		if (i >= HF_VIEW_COUNT)
 			continue;

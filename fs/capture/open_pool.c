@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The captures that are open: who gets one, and which one is closed for others. */
+#include "fs/capture/open_pool.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
+#include "fs/archive/descriptors.h"
+#include "fs/base/list.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/queue.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/spooler.h"
+#include "fs/capture/state.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* For descriptors that others are using is waited that long; then it is tried without them. */
@@ -160,13 +169,15 @@ static void reserve(struct hf_open_pool *pool, const struct hf_common *common)
 	pool->files += HF_OPEN_FILES;
 }
 
+static void want_spool(void *open);
+
 static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
 {
 	int err;
 
 	for (unsigned tries = 1;; tries++) {
-		err = hf_open_new(capture, version, ret_open);
-		if (!err || !hf_descriptors_again(capture->all->descriptors, tries, err))
+		err = hf_open_new(capture, version, want_spool, ret_open);
+		if (!err || !hf_descriptors_again(capture->shared->descriptors, tries, err))
 			break;
 	}
 	if (err)
@@ -180,11 +191,11 @@ static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_ope
 /* Opens what the caller has announced to be opening. With the lock held, which it leaves. */
 static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
 {
-	struct hf_open_pool *pool = &capture->all->open_pool;
+	struct hf_open_pool *pool = capture->shared->open_pool;
 	struct hf_open *older = capture->open, *open, *surplus = NULL;
 	int err;
 
-	reserve(pool, capture->all->common);
+	reserve(pool, capture->common);
 	pthread_mutex_unlock(&pool->lock);
 	/* One of an older version, whose end was not noticed yet. */
 	if (older)
@@ -244,7 +255,7 @@ static bool await_opening(struct hf_open_pool *pool, const struct hf_capture *ca
 
 static int get(struct hf_capture *capture, uint64_t version, const struct timespec *until, struct hf_open **ret_open)
 {
-	struct hf_open_pool *pool = &capture->all->open_pool;
+	struct hf_open_pool *pool = capture->shared->open_pool;
 	struct hf_open *open;
 
 	pthread_mutex_lock(&pool->lock);
@@ -296,7 +307,7 @@ static void look_again(struct hf_open_pool *pool, struct hf_open *open)
 
 void hf_open_put(struct hf_open *open)
 {
-	struct hf_open_pool *pool = &open->capture->all->open_pool;
+	struct hf_open_pool *pool = open->capture->shared->open_pool;
 	struct hf_open *surplus = NULL;
 	bool last, look;
 
@@ -318,6 +329,53 @@ void hf_open_put(struct hf_open *open)
 		close_one(pool, open);
 }
 
+/* ---- spools ---- */
+
+/* The spool of a capture that is to be made. */
+struct spool_job {
+	struct hf_job job;
+	struct hf_capture *capture;
+	uint64_t version;
+};
+
+static int run_spool(struct hf_job *job, struct hf_worker *worker)
+{
+	const struct spool_job *spool = (struct spool_job *)job;
+	struct hf_open *open;
+	int err;
+
+	(void)worker;
+	if (hf_stopping(spool->capture->common))
+		return HF_ERR_CANCELLED;
+	err = hf_open_get(spool->capture, spool->version, &open);
+	if (!err) {
+		hf_spooler_make(open);
+		hf_open_put(open);
+	}
+	return err;
+}
+
+static void end_spool(struct hf_job *job, int err)
+{
+	(void)err;
+	free(job);
+}
+
+static void want_spool(void *ctx)
+{
+	const struct hf_open *open = ctx;
+	struct spool_job *spool = malloc(sizeof *spool);
+
+	if (!spool)
+		return;
+	*spool = (struct spool_job){.job = {.fn = run_spool, .done = end_spool, .work = HF_WORK_SPOOL},
+				    .capture = open->capture,
+				    .version = open->version};
+	hf_job_submit(open->capture->common->exec, &spool->job);
+}
+
+/* ---- dropping ---- */
+
 /* Takes it out of the list; whether it is the caller's to close. only NULL: whichever it is. With the lock held. */
 static bool take_out(struct hf_capture *capture, const struct hf_open *only, struct hf_open **ret_open)
 {
@@ -328,13 +386,13 @@ static bool take_out(struct hf_capture *capture, const struct hf_open *only, str
 		return false;
 	}
 	capture->open = NULL;
-	unlink_open(&capture->all->open_pool, open);
+	unlink_open(capture->shared->open_pool, open);
 	return --open->refs == 0;
 }
 
 static void drop(struct hf_capture *capture, const struct hf_open *only)
 {
-	struct hf_open_pool *pool = &capture->all->open_pool;
+	struct hf_open_pool *pool = capture->shared->open_pool;
 	struct hf_open *open;
 	bool last;
 
@@ -359,7 +417,7 @@ void hf_open_drop_if(struct hf_open *open)
 
 void hf_open_discard(struct hf_capture *capture, uint64_t version, int why)
 {
-	struct hf_open_pool *pool = &capture->all->open_pool;
+	struct hf_open_pool *pool = capture->shared->open_pool;
 	struct hf_open *open;
 
 	pthread_mutex_lock(&pool->lock);

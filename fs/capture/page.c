@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/page.h"
 #include "fs/base/human.h"
-#include "fs/capture/captures.h"
+#include "fs/base/views.h"
+#include "fs/capture/all.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/info.h"
-#include "fs/capture/members.h"
+#include "fs/capture/known.h"
+#include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
+#include "fs/capture/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef HF_FS_PAGE_H
 #define HF_FS_PAGE_H
 
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 
 /* open may be NULL if the facts say that the capture failed. */
 void hf_page_write(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,

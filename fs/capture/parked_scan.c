@@ -2,7 +2,7 @@
 #include "fs/capture/parked_scan.h"
 
 #include "index/exec/exec.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that are no captures: they need not be looked into again before they change. */
-#include "fs/capture/captures.h"
+#include "fs/capture/plain.h"
+#include "fs/archive/stamp.h"
+#include "codecs/base/err.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +15,17 @@ struct hf_plain {
 	uint64_t hash, size, mtime_ns, ino;
 };
 
-int hf_plain_init(struct hf_captures *all)
+int hf_plain_init(struct hf_plains *plains)
 {
-	all->plain = calloc(SLOTS, sizeof *all->plain);
-	return all->plain ? 0 : HF_ERR_NOMEM;
+	pthread_mutex_init(&plains->lock, NULL);
+	plains->plain = calloc(SLOTS, sizeof *plains->plain);
+	return plains->plain ? 0 : HF_ERR_NOMEM;
 }
 
-void hf_plain_fini(struct hf_captures *all)
+void hf_plain_fini(struct hf_plains *plains)
 {
-	free(all->plain);
+	free(plains->plain);
+	pthread_mutex_destroy(&plains->lock);
 }
 
 static struct hf_plain plain_of(const char *path, const struct hf_stamp *stamp)
@@ -30,18 +34,18 @@ static struct hf_plain plain_of(const char *path, const struct hf_stamp *stamp)
 				 stamp->ino};
 }
 
-bool hf_plain_is_known(struct hf_captures *all, const char *path, const struct hf_stamp *stamp)
+bool hf_plain_is_known(struct hf_plains *plains, const char *path, const struct hf_stamp *stamp)
 {
 	const struct hf_plain plain = plain_of(path, stamp);
 
-	HF_LOCKED(&all->lock);
-	return memcmp(&all->plain[plain.hash % SLOTS], &plain, sizeof plain) == 0;
+	HF_LOCKED(&plains->lock);
+	return memcmp(&plains->plain[plain.hash % SLOTS], &plain, sizeof plain) == 0;
 }
 
-void hf_plain_remember(struct hf_captures *all, const char *path, const struct hf_stamp *stamp)
+void hf_plain_remember(struct hf_plains *plains, const char *path, const struct hf_stamp *stamp)
 {
 	const struct hf_plain plain = plain_of(path, stamp);
 
-	HF_LOCKED(&all->lock);
-	all->plain[plain.hash % SLOTS] = plain;
+	HF_LOCKED(&plains->lock);
+	plains->plain[plain.hash % SLOTS] = plain;
 }

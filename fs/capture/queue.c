@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked for of a capture and done later: indexing it, repairing its index, telling the kernel of a change. */
-#include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
+#include "fs/capture/queue.h"
+#include "fs/base/common.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
 
 void hf_jobs_add_after(struct hf_capture *capture, bool urgent, int64_t delay_ns)
 {
@@ -27,7 +29,7 @@ void hf_capture_hurry(struct hf_capture *capture)
 
 void hf_jobs_notify(struct hf_capture *capture)
 {
-	if (capture->all->on_change)
+	if (capture->notice.fn)
 		hf_job_submit(capture->common->exec, &capture->notice);
 }
 

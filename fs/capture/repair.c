@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/repair.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/captures.h"
+#include "fs/base/common.h"
+#include "fs/capture/build.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/distrust.h"
+#include "fs/capture/open_capture.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/queue.h"
 
 #include <errno.h>
 
@@ -33,7 +39,7 @@ static bool await(struct hf_capture *capture, uint64_t version, unsigned wait_ms
 	bool done, late = false;
 
 	HF_LOCKED(&capture->lock);
-	while (capture->repair && capture->version == version && !late && !capture->all->common->closing)
+	while (capture->repair && capture->version == version && !late && !capture->common->closing)
 		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
 	done = !capture->repair;
 	return done;
@@ -50,8 +56,8 @@ int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, un
 		return err;
 	hf_capture_repair(capture, version);
 	/* Where nothing is indexed in the background, it is done here. */
-	if (wait_ms && capture->all->common->options.no_index)
-		done = !capture->all->index_now(capture, &diag);
+	if (wait_ms && capture->common->options.no_index)
+		done = !hf_capture_index(capture, true, NULL, NULL, NULL, &diag);
 	else if (wait_ms)
 		done = await(capture, version, wait_ms);
 	if (done)

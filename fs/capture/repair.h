@@ -8,14 +8,10 @@
 #ifndef HF_FS_REPAIR_H
 #define HF_FS_REPAIR_H
 
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 
 /* That long somebody who opens or reads waits for it. */
 enum { HF_REPAIR_MS = 2000 };
-
-/* Has the files of that version that are not there made again, unless the last time ended less long ago than it took.
- */
-void hf_capture_repair(struct hf_capture *capture, uint64_t version);
 
 /*
  * hf_open_get of a capture that is READY, with the table of that view if view is not negative. If something is not
@@ -23,9 +19,6 @@ void hf_capture_repair(struct hf_capture *capture, uint64_t version);
  */
 int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, unsigned wait_ms,
 		      struct hf_open **ret_open);
-
-/* Takes away those of its files that have turned out damaged; whether there are any. */
-bool hf_open_remove_damaged(struct hf_open *open);
 
 /* After err, when something was made with open: if that is the fault of the index, as much of it as is damaged goes and
  * is made again. HF_ERR_INDEX_DIR: all of it stays and another one is made. What turns out as another error is no

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/source_text.h"
-
 #include "codecs/base/errors.h"
-#include "fs/capture/captures.h"
+#include "fs/archive/held.h"
+#include "fs/capture/beside.h"
+#include "fs/capture/debug_dir.h"
+#include "fs/capture/opened.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,22 +102,22 @@ static int find(const struct place *place, const char *name, struct hf_source_te
 
 static int find_beside(const struct hf_open *open, const char *name, struct hf_source_text *text)
 {
-	const struct hf_captures *all = open->capture->all;
+	const struct hf_shared *shared = open->capture->shared;
 	struct hf_beside files;
 	int err = hf_capture_is_described(open->capture)
 			  ? HF_NOTE_END
-			  : hf_beside_list(all->archive, open->capture->path, NULL, &files);
+			  : hf_beside_list(shared->archive, open->capture->path, NULL, &files);
 
 	if (err)
 		return err == HF_NOTE_END ? 0 : err;
-	err = find(&(struct place){.held = all->held, .files = &files}, name, text);
+	err = find(&(struct place){.held = shared->held, .files = &files}, name, text);
 	hf_beside_free(&files);
 	return err;
 }
 
 static int find_in_debug_dir(const struct hf_open *open, const char *name, struct hf_source_text *text)
 {
-	struct hf_debug_dir *dir = &open->capture->all->debug_dir;
+	struct hf_debug_dir *dir = open->capture->shared->debug_dir;
 	struct hf_beside files;
 	uint64_t stamp;
 	int err = hf_debug_dir_look(dir, &stamp);

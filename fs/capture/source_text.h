@@ -3,7 +3,7 @@
 #ifndef HF_FS_SOURCE_TEXT_H
 #define HF_FS_SOURCE_TEXT_H
 
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 
 /* A longer one is not shown: each line gets columns in front of it. */
 #define HF_SOURCE_TEXT_MAX (UINT64_C(16) << 20)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far a capture is, what is known of it, and what is told of that. */
-#include "fs/capture/captures.h"
 
+#include "fs/capture/state.h"
 #include "codecs/base/errors.h"
+#include "fs/base/common.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/memory.h"
+#include "fs/capture/queue.h"
 
 static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "waiting", "gone"};
 
@@ -23,7 +28,7 @@ static void log_failure(const struct hf_capture *capture, const struct hf_facts 
 	char text[HF_FAILURE_SIZE];
 
 	hf_facts_failure(facts, text, sizeof text);
-	hf_common_log(capture->all->common, capture->all->common->options.no_index ? 7 : 5, "%s: %s", capture->path,
+	hf_common_log(capture->common, capture->common->options.no_index ? 7 : 5, "%s: %s", capture->path,
 		      text);
 }
 

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of captures by path. */
-#include "fs/capture/captures.h"
+#include "fs/capture/table.h"
+#include "fs/base/common.h"
+#include "fs/base/list.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/members.h"
+#include "fs/capture/places.h"
+#include "fs/capture/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-void hf_table_fini(struct hf_captures *all)
+void hf_table_init(struct hf_capture_table *table, const struct hf_shared *shared)
 {
-	HF_CHAINS_EACH(&all->table, chain)
+	table->shared = shared;
+	pthread_mutex_init(&table->lock, NULL);
+}
+
+void hf_table_fini(struct hf_capture_table *table)
+{
+	HF_CHAINS_EACH(&table->chains, chain)
 	{
 		struct hf_capture *capture = HF_OWNER(chain, struct hf_capture, in_table);
 
@@ -21,13 +33,14 @@ void hf_table_fini(struct hf_captures *all)
 		pthread_cond_destroy(&capture->changed);
 		free(capture);
 	}
-	hf_chains_free(&all->table);
+	hf_chains_free(&table->chains);
+	pthread_mutex_destroy(&table->lock);
 }
 
 /* With the lock of the table held, as all below. */
-static struct hf_capture *look_up(struct hf_captures *all, const char *path, uint64_t hash)
+static struct hf_capture *look_up(struct hf_capture_table *table, const char *path, uint64_t hash)
 {
-	for (struct hf_chain *at = hf_chains_find(&all->table, hash); at; at = hf_chains_same(at)) {
+	for (struct hf_chain *at = hf_chains_find(&table->chains, hash); at; at = hf_chains_same(at)) {
 		struct hf_capture *capture = HF_OWNER(at, struct hf_capture, in_table);
 
 		if (!strcmp(capture->path, path))
@@ -36,20 +49,20 @@ static struct hf_capture *look_up(struct hf_captures *all, const char *path, uin
 	return NULL;
 }
 
-static struct hf_capture *new_capture(struct hf_captures *all, const char *path, uint64_t hash)
+static struct hf_capture *new_capture(struct hf_capture_table *table, const char *path, uint64_t hash)
 {
 	size_t size = strlen(path) + 1;
 	struct hf_capture *capture = calloc(1, sizeof *capture + size);
 
-	if (!capture || hf_chains_add(&all->table, &capture->in_table, hash)) {
+	if (!capture || hf_chains_add(&table->chains, &capture->in_table, hash)) {
 		free(capture);
 		return NULL;
 	}
-	capture->all = all;
-	capture->common = all->common;
+	capture->shared = table->shared;
+	capture->common = table->shared->common;
 	capture->path = memcpy(capture + 1, path, size);
-	capture->job = all->index_job;
-	capture->notice = all->notice_job;
+	capture->job = table->index_job;
+	capture->notice = table->notice_job;
 	atomic_init(&capture->version, 1);
 	hf_link_init(&capture->nodes);
 	pthread_mutex_init(&capture->lock, NULL);
@@ -57,21 +70,21 @@ static struct hf_capture *new_capture(struct hf_captures *all, const char *path,
 	return capture;
 }
 
-struct hf_capture *hf_table_find(struct hf_captures *all, const char *path)
+struct hf_capture *hf_table_find(struct hf_capture_table *table, const char *path)
 {
-	HF_LOCKED(&all->lock);
-	return look_up(all, path, XXH3_64bits(path, strlen(path)));
+	HF_LOCKED(&table->lock);
+	return look_up(table, path, XXH3_64bits(path, strlen(path)));
 }
 
-int hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found,
+int hf_table_add(struct hf_capture_table *table, const char *path, const struct hf_found *found,
 		 struct hf_capture **ret_capture)
 {
 	const uint64_t hash = XXH3_64bits(path, strlen(path));
 	struct hf_capture *capture;
 
-	HF_LOCKED(&all->lock);
-	capture = look_up(all, path, hash);
-	if (!capture && (capture = new_capture(all, path, hash))) {
+	HF_LOCKED(&table->lock);
+	capture = look_up(table, path, hash);
+	if (!capture && (capture = new_capture(table, path, hash))) {
 		capture->box = found->box;
 		capture->codec = found->codec;
 		capture->stamp = found->stamp;
@@ -81,9 +94,9 @@ int hf_table_add(struct hf_captures *all, const char *path, const struct hf_foun
 	return capture ? 0 : HF_ERR_NOMEM;
 }
 
-void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
+void hf_table_each(struct hf_capture_table *table, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
 {
-	HF_LOCKED(&all->lock);
-	HF_CHAINS_EACH(&all->table, chain)
+	HF_LOCKED(&table->lock);
+	HF_CHAINS_EACH(&table->chains, chain)
 	fn(ctx, HF_OWNER(chain, struct hf_capture, in_table));
 }

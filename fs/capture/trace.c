@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/trace.h"
-
-#include "fs/capture/captures.h"
-#include "fs/capture/members.h"
+#include "fs/archive/held.h"
 #include "fs/archive/path.h"
+#include "fs/archive/stamp.h"
+#include "fs/base/common.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/members.h"
+#include "fs/capture/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,8 +125,8 @@ static void doubt(struct hf_capture *capture, const struct hf_members *members)
 static int open_described(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *trace,
 			  struct hf_setup_error *error)
 {
-	const struct hf_archive *archive = capture->all->archive;
-	struct opener own = {.held = capture->all->held, .trace = trace};
+	const struct hf_archive *archive = capture->shared->archive;
+	struct opener own = {.held = capture->shared->held, .trace = trace};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member, .codecs = hf_codecs};
 	char dir[HF_PATH_SIZE];
 	uint64_t now;
@@ -157,7 +160,7 @@ static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp,
 {
 	struct hf_stamp now;
 	struct stat st;
-	int err = hf_held_open_src(capture->all->held, capture->path, &st, &trace->file);
+	int err = hf_held_open_src(capture->shared->held, capture->path, &st, &trace->file);
 
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
@@ -196,11 +199,11 @@ static int open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, 
 	err = ret_trace->members ? open_described(capture, stamp, ret_trace, error)
 				 : open_single(capture, stamp, ret_trace);
 	if (!err)
-		err = add_expansion(capture->all->common->options.expansion, ret_trace);
+		err = add_expansion(capture->common->options.expansion, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
 	else
-		ret_trace->file->memory = capture->all->common->options.stream_memory;
+		ret_trace->file->memory = capture->common->options.stream_memory;
 	return err;
 }
 

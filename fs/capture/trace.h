@@ -21,6 +21,11 @@ struct hf_trace {
 	struct hf_setup *setup;
 };
 
+/* Opens that version of the capture, to be closed only after success. HF_ERR_CHANGED if it is another one by now, never
+ * HF_ERR_NOT_FOUND; what is wrong with a description is the capture's complaint from then on, and in *diag (may be
+ * NULL). */
+int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+			  struct hf_diag *diag);
 void hf_trace_close(struct hf_trace *trace);
 
 struct hf_held_files;

@@ -2,9 +2,11 @@
 /* Two harts of two captures, from difference to difference. */
 #include "fs/bytes/answer.h"
 #include "fs/diff/run.h"
-
 #include "codecs/image/common.h"
 #include "fs/bytes/bytes.h"
+#include "fs/capture/all.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
 #include "fs/diff/pair.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/diff/side.h"
+#include "fs/capture/opened.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HF_DIFF_SIDE_H
 #define HF_DIFF_SIDE_H
 
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 #include "index/read/cursor.h"
 
 /* An instruction, as far as it is compared. */

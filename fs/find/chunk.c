@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/chunk.h"
+#include "fs/capture/opened.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/moment.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
 
 #include <stdlib.h>
 

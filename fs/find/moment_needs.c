@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which chunks tell something of a moment: the lists of the summary name them. */
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
 #include "codecs/base/array.h"
 #include "fs/find/told.h"
-
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
 #include "index/summary/words.h"

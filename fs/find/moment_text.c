@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two forms of the same: lines, of which the first word says what they are about, and one object of JSON. */
 #include "fs/find/moment_text.h"
-
 #include "codecs/base/json_text.h"
 #include "codecs/setup/code_size.h"
 #include "fs/base/views.h"
+#include "fs/capture/opened.h"
 #include "fs/find/stack_text.h"
 
 #include <stdio.h>

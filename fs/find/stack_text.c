@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/stack_text.h"
+#include "fs/capture/opened.h"
 #include "codecs/base/json_text.h"
 
 /* What stands before the address of a function, and its kind in JSON. */

@@ -5,7 +5,7 @@
 
 #include "codecs/base/sink.h"
 #include "codecs/image/symbols.h"
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 #include "index/answer/stack.h"
 
 /* Those that name the hart's code in its listing; NULL: there are none. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/stacks.h"
+#include "fs/capture/facts.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/terms.h"
-
 #include "codecs/base/array.h"
 #include "codecs/isa/names.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/listing/listing.h"
 #include "codecs/setup/code_size.h"
+#include "fs/base/list.h"
+#include "fs/capture/opened.h"
 #include "fs/find/stack_text.h"
 
 #include <stdio.h>

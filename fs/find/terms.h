@@ -7,10 +7,10 @@
 #ifndef HF_FIND_TERMS_H
 #define HF_FIND_TERMS_H
 
-#include "fs/base/modes.h"
-#include "fs/capture/open_capture.h"
-#include "fs/find/question.h"
 #include "codecs/isa/disasm.h"
+#include "fs/base/modes.h"
+#include "fs/capture/opened.h"
+#include "fs/find/question.h"
 
 struct hf_terms {
 	const struct hf_question *question;

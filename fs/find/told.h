@@ -3,9 +3,9 @@
 #ifndef HF_FIND_TOLD_H
 #define HF_FIND_TOLD_H
 
-#include "fs/capture/open_capture.h"
-#include "index/answer/stack.h"
+#include "fs/capture/opened.h"
 #include "index/read/cursor.h"
+#include "index/answer/stack.h"
 
 /* So many of the last accesses. */
 #define HF_MOMENT_ACCESSES 16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/bbv_intervals.h"
-
 #include "fs/base/modes.h"
+#include "fs/capture/opened.h"
 #include "index/answer/mode_marks.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/both.h"
 #include "fs/base/common.h"
-#include "fs/capture/capture.h"
 
 struct half {
 	struct hf_job job;

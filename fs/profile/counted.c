@@ -2,6 +2,9 @@
 /* What all texts of a profile are made of: how often each instruction was executed, and the calls. */
 #include "fs/bytes/answer.h"
 #include "fs/profile/counted.h"
+#include "fs/bytes/bytes.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/opened.h"
 
 static struct hf_counted_range range_of(const struct hf_profile_source *source)
 {

@@ -3,7 +3,7 @@
 #ifndef HF_FS_PROFILE_COUNTED_H
 #define HF_FS_PROFILE_COUNTED_H
 
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 #include "index/answer/counts.h"
 #include "index/summary/summary_tree.h"
 

@@ -2,6 +2,10 @@
 /* Profiles as they are made, kept and found again. */
 #include "fs/profile/profile.h"
 #include "codecs/setup/code_size.h"
+#include "fs/bytes/bytes.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/repair.h"
 #include "fs/bytes/answer.h"
 #include "fs/profile/texts.h"
 

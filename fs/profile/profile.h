@@ -8,7 +8,7 @@
 #define HF_FS_PROFILE_H
 
 #include "fs/base/common.h"
-#include "fs/capture/open_capture.h"
+#include "fs/capture/opened.h"
 
 /* What stays in memory of texts that nobody reads: of so many harts, and so many bytes. */
 #define HF_PROFILES_KEPT 64

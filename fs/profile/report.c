@@ -2,6 +2,7 @@
 /* report.html: a page about a hart that stands alone, to be sent to somebody: what it is, and what it did. */
 #include "fs/base/human.h"
 #include "fs/capture/info.h"
+#include "fs/capture/opened.h"
 #include "fs/capture/page.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"

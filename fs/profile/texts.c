@@ -3,6 +3,7 @@
 #include "fs/profile/texts.h"
 #include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
+#include "fs/capture/facts.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/rows/ahead.h"
-
+#include "fs/bytes/bytes.h"
+#include "fs/capture/opened.h"
 #include "fs/bytes/answer.h"
 #include "fs/capture/repair.h"
 

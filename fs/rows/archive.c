@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture, hart, view, problem: what an archive has. */
+#include "fs/capture/all.h"
 #include "codecs/base/array.h"
 #include "fs/capture/brief.h"
+#include "fs/capture/open_pool.h"
 #include "fs/hartfs.h"
 #include "fs/rows/summed.h"
 

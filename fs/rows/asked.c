@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was asked, and what all tables say and do alike. */
+#include "fs/capture/all.h"
+#include "fs/capture/state.h"
 #include "fs/rows/table.h"
 
 #include <stdarg.h>

@@ -3,9 +3,9 @@
  * call: each call and trap, from its first instruction to its last one, by the rules of the tree of calls
  * (index/summary/calls.h). The hart is followed from its first instruction on, and a row comes when a call ends.
  */
+#include "fs/capture/opened.h"
 #include "codecs/base/array.h"
 #include "fs/rows/summed.h"
-
 #include "index/summary/calls.h"
 #include "index/summary/run.h"
 

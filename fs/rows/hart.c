@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/rows/hart.h"
-
 #include "codecs/base/array.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/open_pool.h"
 #include "fs/profile/profile.h"
 #include "fs/rows/rows.h"
 

@@ -2,6 +2,8 @@
 /* Rows of a table: capture by capture, hart by hart. */
 #include "codecs/base/array.h"
 #include "fs/rows/run.h"
+#include "fs/capture/all.h"
+#include "fs/capture/open_pool.h"
 #include "fs/rows/table.h"
 
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/control.h"
-#include "fs/tree/shared.h"
-#include "fs/capture/info.h"
 #include "fs/base/json.h"
+#include "fs/capture/all.h"
+#include "fs/capture/info.h"
+#include "fs/capture/state.h"
+#include "fs/tree/shared.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories: a list of names made when one is opened, so that a position in it stays what it was. */
+#include "fs/capture/all.h"
+#include "fs/capture/recognise.h"
 #include "codecs/base/array.h"
 #include "fs/tree/tree.h"
 

@@ -2,8 +2,10 @@
 /* Open files: the archive's own, texts made when they are opened, and bytes that are made as they are read. */
 #include "codecs/source/errors.h"
 #include "fs/archive/held.h"
+#include "fs/archive/stamp.h"
 #include "fs/bytes/events.h"
 #include "fs/bytes/request.h"
+#include "fs/capture/known.h"
 #include "fs/tree/tree.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* .hartfs/metrics.prom: Prometheus' text format, version 0.0.4. */
 #include "fs/base/metrics.h"
+#include "fs/capture/all.h"
+#include "fs/capture/state.h"
 #include "fs/tree/control.h"
 #include "fs/tree/shared.h"
 

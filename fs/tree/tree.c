@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
-
 #include "codecs/base/errors.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/known.h"
+#include "fs/capture/queue.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

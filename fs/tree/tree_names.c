@@ -3,11 +3,13 @@
  * The names that stand beside the archive's own: which one the view directory of a capture has, and whose it is. Where
  * the archive, or an earlier capture of the directory, has the name already, there is a substitute.
  */
+#include "fs/tree/tree_names.h"
 #include "codecs/base/errors.h"
 #include "fs/archive/names.h"
+#include "fs/capture/all.h"
+#include "fs/capture/recognise.h"
 #include "fs/tree/control.h"
 #include "fs/tree/shared.h"
-#include "fs/tree/tree_names.h"
 
 #include <dirent.h>
 #include <unistd.h>

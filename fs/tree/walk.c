@@ -2,6 +2,7 @@
 /* Paths to what stands there, and the search of an archive for captures. */
 #include "codecs/base/array.h"
 #include "codecs/base/errors.h"
+#include "fs/capture/all.h"
 #include "fs/hartfs.h"
 #include "fs/tree/tree.h"
 
@@ -229,11 +230,6 @@ int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn 
 	if (S_ISDIR(st.st_mode) && !walk.stop)
 		walk_dir(&walk, under);
 	return walk.err;
-}
-
-int hf_tree_each_of_all(void *tree, hf_capture_fn fn, void *ctx)
-{
-	return hf_tree_each_capture(tree, "", fn, ctx);
 }
 
 /* ---- the files of a view directory ---- */

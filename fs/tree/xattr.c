@@ -3,7 +3,10 @@
  * Extended attributes of views: the essentials of info.json, for those who look at a single file. All of it is known
  * without opening the capture or its index, because ls and cp ask for attributes of everything they see.
  */
+#include "fs/capture/capture.h"
 #include "fs/capture/info.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/state.h"
 #include "fs/tree/tree.h"
 
 #include <inttypes.h>

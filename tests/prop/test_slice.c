@@ -4,6 +4,7 @@
  * the whole from its first instruction on, for every size of chunks; reads of a slice are the same in any order and by
  * several at once; names that are no slice do not exist.
  */
+#include "fs/capture/state.h"
 #include "fs/whole.h"
 #include "fs/tree/tree.h"
 #include "tests/lib/fstest.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures on their way to being served: recognised, indexed, changed, truncated, vanished, damaged, many at once. */
 #include "codecs/base/errors.h"
+#include "fs/capture/distrust.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"

@@ -3,6 +3,7 @@
  * An index directory that fails in every way a disk can: each call that reads or writes there gives an error, for as
  * long as the test likes. No capture is lost by it, all is said, and everything gets there in the end.
  */
+#include "fs/capture/distrust.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors run out and come back: nothing that was seen meanwhile is remembered of a file, a capture or an index. */
 #include "codecs/base/errors.h"
+#include "fs/capture/queue.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 

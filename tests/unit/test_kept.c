@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists and texts of open files and directories that are dropped for others and made again. */
+#include "fs/capture/state.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 

@@ -2,6 +2,7 @@
 /* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others; and
  * that who waits for descriptors ends with the fs. */
 #include "codecs/base/errors.h"
+#include "fs/capture/known.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/testclock.h"

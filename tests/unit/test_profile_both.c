@@ -6,6 +6,7 @@
  */
 #include "fs/profile/both.h"
 #include "fs/profile/course.h"
+#include "fs/capture/state.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/stftest.h"

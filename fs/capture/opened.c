@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which views a capture has tables for, and what these depend on. */
-#include "fs/capture/captures.h"
+#include "fs/capture/opened.h"
+#include "fs/base/common.h"
+#include "fs/base/modes.h"
+#include "fs/base/views.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/companion.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/trace.h"
+#include "index/summary/summary.h"
 
 /* Whether the stream has one hart only and is, as it is, its codec's view of it. */
 bool hf_open_is_original(const struct hf_open *open, size_t view)
@@ -11,36 +20,36 @@ bool hf_open_is_original(const struct hf_open *open, size_t view)
 	       hf_index_harts(open->index, &harts) == 1 && !hf_index_has_holes(open->index);
 }
 
-struct hf_view_key hf_open_view_key(const struct hf_captures *all, const struct hf_companion *companion, size_t view)
+struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct hf_companion *companion, size_t view)
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
 
 	return (struct hf_view_key){
 		.ops = ops,
-		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(&all->views, view),
-		.options = all->views.options[view],
+		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(shared->views, view),
+		.options = shared->views->options[view],
 	};
 }
 
 const char *hf_open_options(const struct hf_open *open, size_t view)
 {
-	return open->capture->all->views.options[view];
+	return open->capture->shared->views->options[view];
 }
 
 const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open)
 {
-	return &open->capture->all->views.bbv_modes;
+	return &open->capture->shared->views->bbv_modes;
 }
 
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
 {
-	const struct hf_captures *all = capture->all;
+	const struct hf_shared *shared = capture->shared;
 	const struct hf_codec *codec = capture->codec;
 	size_t n = 0;
 
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		if (all->views.wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
-			key[n++] = hf_open_view_key(all, companion, i);
+		if (shared->views->wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
+			key[n++] = hf_open_view_key(shared, companion, i);
 	return n;
 }
 
@@ -49,7 +58,7 @@ bool hf_open_has_table(const struct hf_open *open, size_t view)
 {
 	const struct hf_stream *stream = open->stream;
 
-	if (!open->capture->all->views.wanted[view] || !stream || view == HF_VIEW_PROGRAM)
+	if (!open->capture->shared->views->wanted[view] || !stream || view == HF_VIEW_PROGRAM)
 		return false;
 	if (view == HF_VIEW_RECORDS)
 		return hf_index_records(open->index);
@@ -73,4 +82,20 @@ struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace 
 		.all_sums = capture->common->options.all_sums,
 		.exec = capture->common->exec,
 	};
+}
+
+int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary)
+{
+	int err = hf_summary_open(open->capture->shared->index_fd, &open->trace.identity, ret_summary);
+
+	if (err || hf_summary_fits(*ret_summary, open->index))
+		return err;
+	hf_summary_close(*ret_summary);
+	*ret_summary = NULL;
+	return HF_ERR_NOT_FOUND;
+}
+
+bool hf_capture_has_summary(const struct hf_capture *capture, const struct hf_facts *facts)
+{
+	return hf_summary_is_there(capture->shared->index_fd, facts->known.files);
 }

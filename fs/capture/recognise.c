@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files and directories are captures: they are looked into when they are new, and anew when they change. */
-#include "fs/capture/capture.h"
+#include "fs/capture/recognise.h"
+#include "fs/archive/params.h"
 #include "fs/archive/path.h"
 #include "fs/archive/probe.h"
-#include "fs/capture/captures.h"
+#include "fs/base/common.h"
 #include "fs/capture/beside.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/debug_dir.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/members.h"
+#include "fs/capture/memory.h"
+#include "fs/capture/open_pool.h"
+#include "fs/capture/plain.h"
+#include "fs/capture/queue.h"
+#include "fs/capture/shared.h"
+#include "fs/capture/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +35,7 @@ static bool is_read_at_last(const struct hf_capture *capture, const struct hf_fo
  * already. */
 static bool renew(struct hf_capture *capture, const struct hf_found *found)
 {
-	struct hf_captures *all = capture->all;
+	const struct hf_shared *shared = capture->shared;
 	struct hf_facts *facts = NULL;
 	struct hf_members *members;
 	char *complaint;
@@ -64,12 +74,12 @@ static bool renew(struct hf_capture *capture, const struct hf_found *found)
 	hf_members_unref(members);
 	hf_open_drop(capture);
 	if (facts) {
-		hf_facts_forget(facts, all->common->cache);
+		hf_facts_forget(facts, shared->common->cache);
 		hf_facts_unref(facts);
 	}
 	hf_jobs_notify(capture);
 	if (!was_gone)
-		hf_common_log(all->common, 6, found->codec ? "%s: changed" : "%s: gone", capture->path);
+		hf_common_log(shared->common, 6, found->codec ? "%s: changed" : "%s: gone", capture->path);
 	return true;
 }
 
@@ -80,8 +90,8 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 {
 	struct hf_access more = *access;
 
-	hf_params_join_access(&capture->all->params_access, capture->all->archive, &more);
-	hf_debug_dir_join_access(&capture->all->debug_dir, &more);
+	hf_params_join_access(capture->shared->params_access, capture->shared->archive, &more);
+	hf_debug_dir_join_access(capture->shared->debug_dir, &more);
 	HF_LOCKED(&capture->lock);
 	if (capture->members == members && begun_ns > capture->access_ns) {
 		capture->access = more;
@@ -92,10 +102,10 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 /* ---- files ---- */
 
 /* The stamp of what lies beside the file; access may be NULL. */
-static int look_beside(const struct hf_captures *all, const char *path, struct hf_access *access, uint64_t *ret_beside)
+static int look_beside(const struct hf_shared *shared, const char *path, struct hf_access *access, uint64_t *ret_beside)
 {
 	struct hf_beside beside;
-	int err = hf_beside_list(all->archive, path, access, &beside);
+	int err = hf_beside_list(shared->archive, path, access, &beside);
 
 	*ret_beside = 0;
 	if (err)
@@ -106,12 +116,12 @@ static int look_beside(const struct hf_captures *all, const char *path, struct h
 }
 
 /* Who may read the views of a file whose stat is given, and the stamp of what lies beside it. */
-static int look_at_file(const struct hf_captures *all, const char *path, const struct stat *st,
+static int look_at_file(const struct hf_shared *shared, const char *path, const struct stat *st,
 			struct hf_access *access, uint64_t *ret_beside)
 {
 	*access = (struct hf_access){0};
 	hf_access_add(access, st);
-	return look_beside(all, path, access, ret_beside);
+	return look_beside(shared, path, access, ret_beside);
 }
 
 /* Whether the file is the same as when it was looked at a moment ago, with what lies beside it. */
@@ -140,9 +150,9 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool again
 		*ret_gone = false;
 		return 0;
 	}
-	err = look_at_file(capture->all, capture->path, st, &access, &now.beside);
+	err = look_at_file(capture->shared, capture->path, st, &access, &now.beside);
 	if (!err)
-		err = hf_debug_dir_look(&capture->all->debug_dir, &now.debug);
+		err = hf_debug_dir_look(capture->shared->debug_dir, &now.debug);
 	if (err)
 		return err;
 	note_access(capture, NULL, begun_ns, &access);
@@ -152,8 +162,8 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool again
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
-	capture->all->memory.probed++;
-	err = hf_probe_file(capture->all->archive, capture->path, &found.box, &found.codec, &found.stamp);
+	capture->shared->memory->probed++;
+	err = hf_probe_file(capture->shared->archive, capture->path, &found.box, &found.codec, &found.stamp);
 	if (hf_err_is_shortage(err))
 		return err;
 	/* What could not be read may be readable the next time: that is not remembered, and it is looked at again. */
@@ -171,12 +181,12 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool again
 }
 
 /* Adds a capture as the catalogue has it. */
-static int add_recalled(struct hf_captures *all, const char *path, const struct hf_catalogue_entry *entry,
+static int add_recalled(const struct hf_shared *shared, const char *path, const struct hf_catalogue_entry *entry,
 			const struct hf_found *found, struct hf_capture **ret_capture)
 {
 	struct hf_capture *capture;
 	struct hf_facts *facts;
-	int err = hf_table_add(all, path, found, &capture);
+	int err = hf_table_add(shared->table, path, found, &capture);
 
 	if (err)
 		return err;
@@ -201,63 +211,63 @@ static int add_recalled(struct hf_captures *all, const char *path, const struct 
 }
 
 /* A new file that is recognised, unless it is part of a capture with a description. */
-static int add_file(struct hf_captures *all, const char *path, struct hf_found *found,
+static int add_file(const struct hf_shared *shared, const char *path, struct hf_found *found,
 		    const struct hf_catalogue_entry *entry, struct hf_capture **ret_capture)
 {
 	bool member;
-	int err = hf_members_claim(all->archive, path, &member);
+	int err = hf_members_claim(shared->archive, path, &member);
 
 	if (err || member)
 		return err;
-	err = look_beside(all, path, NULL, &found->stamp.beside);
+	err = look_beside(shared, path, NULL, &found->stamp.beside);
 	if (!err)
-		err = hf_debug_dir_look(&all->debug_dir, &found->stamp.debug);
+		err = hf_debug_dir_look(shared->debug_dir, &found->stamp.debug);
 	if (err)
 		return err;
 	if (entry)
-		return add_recalled(all, path, entry, found, ret_capture);
-	err = hf_table_add(all, path, found, ret_capture);
+		return add_recalled(shared, path, entry, found, ret_capture);
+	err = hf_table_add(shared->table, path, found, ret_capture);
 	if (!err)
 		hf_memory_put(*ret_capture, NULL);
 	return err;
 }
 
 /* What cannot be read may be a capture. A part of a capture with a description is that one's to complain of. */
-static int unread(const struct hf_captures *all, const char *path, int err)
+static int unread(const struct hf_shared *shared, const char *path, int err)
 {
 	bool member;
-	int claim_err = hf_err_is_shortage(err) ? err : hf_members_claim(all->archive, path, &member);
+	int claim_err = hf_err_is_shortage(err) ? err : hf_members_claim(shared->archive, path, &member);
 
 	return claim_err ? claim_err : member ? 0 : err;
 }
 
 /* A new file: as the catalogue has it, or as it looks. */
-static int find_file(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+static int find_file(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
 	int err;
 
-	if (!hf_memory_recall(all, path, st, &entry)) {
+	if (!hf_memory_recall(shared, path, st, &entry)) {
 		found.box = entry.box;
 		found.codec = entry.codec;
 		if (entry.kind == HF_CATALOGUE_PLAIN) {
-			hf_plain_remember(all, path, &found.stamp);
+			hf_plain_remember(shared->plains, path, &found.stamp);
 			err = 0;
 		} else {
-			err = add_file(all, path, &found, &entry, ret_capture);
+			err = add_file(shared, path, &found, &entry, ret_capture);
 		}
 		hf_catalogue_clear(&entry);
 		return err;
 	}
-	all->memory.probed++;
-	err = hf_probe_file(all->archive, path, &found.box, &found.codec, &found.stamp);
+	shared->memory->probed++;
+	err = hf_probe_file(shared->archive, path, &found.box, &found.codec, &found.stamp);
 	if (err)
-		return unread(all, path, err);
+		return unread(shared, path, err);
 	if (found.codec)
-		return add_file(all, path, &found, NULL, ret_capture);
-	hf_plain_remember(all, path, &found.stamp);
-	hf_memory_put_plain(all, path, &found.stamp);
+		return add_file(shared, path, &found, NULL, ret_capture);
+	hf_plain_remember(shared->plains, path, &found.stamp);
+	hf_memory_put_plain(shared, path, &found.stamp);
 	return 0;
 }
 
@@ -265,18 +275,18 @@ static int find_file(struct hf_captures *all, const char *path, const struct sta
 
 /* What a description, whose stat is given, is now; *access is of all that it names (NULL: not asked for).
  * HF_ERR_NOT_FOUND if it is none. */
-static int read_described(struct hf_captures *all, const char *ini, const struct stat *st, struct hf_found *found,
+static int read_described(const struct hf_shared *shared, const char *ini, const struct stat *st, struct hf_found *found,
 			  struct hf_access *access)
 {
 	int err;
 
-	all->memory.probed++;
-	err = hf_members_read(all->archive, ini, &found->members);
+	shared->memory->probed++;
+	err = hf_members_read(shared->archive, ini, &found->members);
 	if (err)
 		return err;
-	err = hf_members_look(all->archive, found->members, st, access, &found->stamp.beside);
+	err = hf_members_look(shared->archive, found->members, st, access, &found->stamp.beside);
 	if (!err)
-		err = hf_debug_dir_look(&all->debug_dir, &found->stamp.debug);
+		err = hf_debug_dir_look(shared->debug_dir, &found->stamp.debug);
 	if (err) {
 		hf_members_unref(found->members);
 		found->members = NULL;
@@ -284,7 +294,7 @@ static int read_described(struct hf_captures *all, const char *ini, const struct
 	}
 	found->codec = found->members->codec;
 	if (found->members->scattered)
-		hf_common_log(all->common, 4,
+		hf_common_log(shared->common, 4,
 			      "%s: its files lie in more than %d directories: only root may read the views", ini,
 			      HF_MEMBERS_DIRS_MAX);
 	return 0;
@@ -304,9 +314,9 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
 	if (members && strcmp(members->ini, ini) == 0) {
-		err = hf_members_look(capture->all->archive, members, st, &access, &found.stamp.beside);
+		err = hf_members_look(capture->shared->archive, members, st, &access, &found.stamp.beside);
 		if (!err)
-			err = hf_debug_dir_look(&capture->all->debug_dir, &found.stamp.debug);
+			err = hf_debug_dir_look(capture->shared->debug_dir, &found.stamp.debug);
 		if (!err)
 			note_access(capture, members, begun_ns, &access);
 	}
@@ -319,7 +329,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
-	err = read_described(capture->all, ini, st, &found, &access);
+	err = read_described(capture->shared, ini, st, &found, &access);
 	if (hf_err_is_shortage(err))
 		return err;
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
@@ -332,21 +342,21 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 }
 
 /* A description that is new. HF_ERR_NOT_FOUND if it is none. */
-static int find_described(struct hf_captures *all, const char *path, const char *ini, const struct stat *st,
+static int find_described(const struct hf_shared *shared, const char *path, const char *ini, const struct stat *st,
 			  struct hf_capture **ret_capture)
 {
 	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
 	bool recalled;
-	int err = read_described(all, ini, st, &found, NULL);
+	int err = read_described(shared, ini, st, &found, NULL);
 
 	if (err)
 		return err;
-	recalled = !hf_memory_recall(all, path, st, &entry);
+	recalled = !hf_memory_recall(shared, path, st, &entry);
 	if (recalled && entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
-		err = add_recalled(all, path, &entry, &found, ret_capture);
+		err = add_recalled(shared, path, &entry, &found, ret_capture);
 	} else {
-		err = hf_table_add(all, path, &found, ret_capture);
+		err = hf_table_add(shared->table, path, &found, ret_capture);
 		if (!err && found.codec != &hf_members_unknown)
 			hf_memory_put(*ret_capture, NULL);
 	}
@@ -354,11 +364,6 @@ static int find_described(struct hf_captures *all, const char *path, const char 
 		hf_catalogue_clear(&entry);
 	hf_members_unref(found.members);
 	return err;
-}
-
-struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path)
-{
-	return hf_table_find(all, path);
 }
 
 bool hf_capture_is_described(struct hf_capture *capture)
@@ -390,7 +395,7 @@ static void show_access(struct hf_capture *capture, struct stat *st)
 
 int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 {
-	const struct hf_archive *archive = capture->all->archive;
+	const struct hf_archive *archive = capture->shared->archive;
 	const int64_t now_ns = hf_now_ns();
 	struct hf_members *members = NULL;
 	struct hf_access access;
@@ -410,7 +415,7 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 	if (members)
 		err = hf_members_look(archive, members, ret_st, &access, &beside);
 	else if (!known)
-		err = look_at_file(capture->all, capture->path, ret_st, &access, &beside);
+		err = look_at_file(capture->shared, capture->path, ret_st, &access, &beside);
 	if (!known && !err)
 		note_access(capture, members, now_ns, &access);
 	hf_members_unref(members);
@@ -423,17 +428,17 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 /* ---- either ---- */
 
 /* Looks at what is not known yet. */
-static int find_new(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+static int find_new(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	char ini[HF_PATH_SIZE];
 	struct stat ini_st;
-	int err = hf_members_find(all->archive, path, st, ini, &ini_st);
+	int err = hf_members_find(shared->archive, path, st, ini, &ini_st);
 
 	if (!err)
-		err = find_described(all, path, ini, &ini_st, ret_capture);
+		err = find_described(shared, path, ini, &ini_st, ret_capture);
 	if (hf_err_is_shortage(err))
 		return err;
-	return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture) : 0;
+	return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(shared, path, st, ret_capture) : 0;
 }
 
 /* Looks anew at what is known, of whose path *st is the stat; it becomes that of the capture's own file. */
@@ -441,7 +446,7 @@ static int find_again(struct hf_capture *known, struct stat *st, bool again, boo
 {
 	char ini[HF_PATH_SIZE];
 	struct stat ini_st;
-	int err = hf_members_find(known->all->archive, known->path, st, ini, &ini_st);
+	int err = hf_members_find(known->shared->archive, known->path, st, ini, &ini_st);
 
 	*ret_gone = true;
 	if (hf_err_is_shortage(err))
@@ -457,8 +462,8 @@ static int find_again(struct hf_capture *known, struct stat *st, bool again, boo
 	return 0;
 }
 
-/* hf_capture_find, with the error of what cannot be read. */
-static int find_readable(struct hf_captures *all, const char *path, const struct stat *st,
+/* hf_recognise, with the error of what cannot be read. */
+static int find_readable(const struct hf_shared *shared, const char *path, const struct stat *st,
 			 struct hf_capture **ret_capture)
 {
 	const struct hf_stamp stamp = hf_stamp_of(st);
@@ -470,38 +475,38 @@ static int find_readable(struct hf_captures *all, const char *path, const struct
 	*ret_capture = NULL;
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
 		return 0;
-	known = hf_table_find(all, path);
-	if (!known && S_ISREG(st->st_mode) && hf_plain_is_known(all, path, &stamp))
+	known = hf_table_find(shared->table, path);
+	if (!known && S_ISREG(st->st_mode) && hf_plain_is_known(shared->plains, path, &stamp))
 		return 0;
 	if (!known)
-		return find_new(all, path, st, ret_capture);
+		return find_new(shared, path, st, ret_capture);
 	err = find_again(known, &own, false, &gone);
 	*ret_capture = err || gone ? NULL : known;
 	return err;
 }
 
-int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+int hf_recognise(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
-	int err = find_readable(all, path, st, ret_capture);
+	int err = find_readable(shared, path, st, ret_capture);
 
 	return hf_err_is_shortage(err) ? err : 0;
 }
 
-int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture **ret_capture)
+int hf_recognise_at(const struct hf_shared *shared, const char *path, struct hf_capture **ret_capture)
 {
 	struct stat st;
-	int err = hf_archive_stat(all->archive, path, &st);
+	int err = hf_archive_stat(shared->archive, path, &st);
 
 	*ret_capture = NULL;
 	if (!err)
-		err = find_readable(all, path, &st, ret_capture);
+		err = find_readable(shared, path, &st, ret_capture);
 	return !err && !*ret_capture ? HF_ERR_UNKNOWN_FORMAT : err;
 }
 
 static int check(struct hf_capture *capture, bool again, struct stat *ret_st)
 {
 	bool gone;
-	int err = hf_archive_stat(capture->all->archive, capture->path, ret_st);
+	int err = hf_archive_stat(capture->shared->archive, capture->path, ret_st);
 
 	if (err && err != HF_ERR_NOT_FOUND)
 		return err;

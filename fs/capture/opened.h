@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A capture in use: the file, its index, the decompressed stream and the view tables. */
+#ifndef HF_FS_OPENED_CAPTURE_H
+#define HF_FS_OPENED_CAPTURE_H
+
+#include "fs/base/chunk_cache.h"
+#include "fs/base/list.h"
+#include "fs/capture/block_source.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/companion.h"
+#include "fs/capture/facts.h"
+#include "fs/capture/trace.h"
+
+struct hf_modes;
+struct hf_summary;
+
+struct hf_open {
+	struct hf_capture *capture;
+	uint64_t version;
+	struct hf_trace trace;
+	struct hf_index *index;
+	struct hf_src *source;
+	struct hf_spooling spooling; /* of source */
+	struct hf_companion companion;
+	struct hf_stream *stream;     /* NULL if the index says that it could not be opened */
+	struct hf_view_table **table; /* one for each number, NULL where there is none */
+	bool missing;		      /* a table that there should be is not there, or is of no use */
+	atomic_bool blamed;	      /* its damage was told */
+	struct hf_facts *facts;
+	/* the pool's lock */
+	unsigned refs;
+	unsigned uses; /* since it was opened */
+	bool listed;
+	uint64_t bytes; /* of memory, when that was last looked at */
+	unsigned files; /* descriptors */
+	struct hf_link used;      /* in the pool's list, if listed */
+	struct hf_open *next;     /* of those that are to be closed */
+};
+
+/* Its summary, for the caller to close. HF_ERR_NOT_FOUND: there is none, or one of other chunks. */
+int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary);
+/* Whether it seems to have one: nothing is opened but the summary's file. */
+bool hf_capture_has_summary(const struct hf_capture *capture, const struct hf_facts *facts);
+
+/* The parameters of a view for its encoder; NULL: none. */
+const char *hf_open_options(const struct hf_open *open, size_t view);
+/* Those of profile/bbv.bb. */
+const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open);
+
+/* Whether the view with that number is the stream itself: of one hart only, and its codec's view of it. */
+bool hf_open_is_original(const struct hf_open *open, size_t view);
+/* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
+bool hf_open_has_table(const struct hf_open *open, size_t view);
+/* The key of its table. */
+struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct hf_companion *companion, size_t view);
+/* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT],
+ * with parameters that are the companion's or the fs's. */
+size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key);
+/* What an index of the trace is built of: without dirfd, limits, disasm, and who is told of its progress. All is
+ * borrowed; views[HF_VIEW_COUNT] is set. */
+struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
+			      const struct hf_companion *companion, struct hf_view_key *views);
+
+#endif
