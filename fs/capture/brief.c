@@ -16,8 +16,7 @@ static void put_facts(const struct hf_facts *facts, struct hf_fs_brief *brief)
 		hf_facts_failure(facts, brief->failure, sizeof brief->failure);
 	brief->harts = facts->hart_count;
 	brief->problems = facts->known.problems;
-	for (size_t i = 0; i < facts->hart_count; i++)
-		brief->instructions += facts->hart[i].info.insns;
+	brief->instructions = hf_facts_sum(facts).insns;
 }
 
 /* Of the file; of one with a description, of all that it names. */

@@ -80,22 +80,18 @@ static void put_machine(struct hf_sink *sink, const struct hf_stream *stream)
 static void put_instructions(struct hf_sink *sink, const struct hf_open *open, const struct hf_facts *facts)
 {
 	const uint64_t size = open->trace.identity.size;
-	uint64_t insns = 0, attempts = 0;
+	const struct hf_facts_sum sum = hf_facts_sum(facts);
 
-	for (size_t i = 0; i < facts->hart_count; i++) {
-		insns += facts->hart[i].info.insns;
-		attempts += facts->hart[i].info.attempts;
-	}
 	begin_line(sink, "instructions");
-	put_number(sink, insns);
+	put_number(sink, sum.insns);
 	hf_sink_printf(sink, " retired by ");
 	put_count(sink, facts->hart_count, "hart");
-	if (attempts) {
+	if (sum.attempts) {
 		hf_sink_printf(sink, ", ");
-		put_count(sink, attempts, "attempt");
+		put_count(sink, sum.attempts, "attempt");
 	}
-	if (insns)
-		hf_sink_printf(sink, ", %.3g bits each", (double)size * 8 / (double)insns);
+	if (sum.insns)
+		hf_sink_printf(sink, ", %.3g bits each", (double)size * 8 / (double)sum.insns);
 }
 
 static void put_sizes(struct hf_sink *sink, const struct hf_open *open, const struct hf_facts *facts)

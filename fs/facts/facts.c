@@ -145,3 +145,14 @@ const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t
 			return &facts->hart[i];
 	return NULL;
 }
+
+struct hf_facts_sum hf_facts_sum(const struct hf_facts *facts)
+{
+	struct hf_facts_sum sum = {0};
+
+	for (size_t i = 0; i < facts->hart_count; i++) {
+		sum.insns += facts->hart[i].info.insns;
+		sum.attempts += facts->hart[i].info.attempts;
+	}
+	return sum;
+}

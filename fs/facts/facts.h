@@ -62,6 +62,12 @@ void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache);
 /* NULL if there is no such hart. HF_HART_RECORDS is one. */
 const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t id);
 
+/* Of all harts together. */
+struct hf_facts_sum {
+	uint64_t insns, attempts;
+};
+struct hf_facts_sum hf_facts_sum(const struct hf_facts *facts);
+
 /* What stands for the texts of info.json and errors.txt, as content does for the views: another one with another text.
  */
 uint64_t hf_facts_text(const struct hf_facts *facts);

@@ -432,10 +432,8 @@ enum { DENSE = 1000 };
 uint64_t hf_info_density(const struct hf_open *open)
 {
 	const uint64_t size = open->trace.identity.size;
-	uint64_t insns = 0;
+	const uint64_t insns = hf_facts_sum(open->facts).insns;
 
-	for (size_t i = 0; i < open->facts->hart_count; i++)
-		insns += open->facts->hart[i].info.insns;
 	return size && insns / size >= DENSE ? insns / size : 0;
 }
 

@@ -134,13 +134,10 @@ static void put_pictures(struct hf_sink *sink, const char *view_dir, uint32_t ha
 static void put_facts(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_facts *facts,
 		      const char *view_dir)
 {
-	uint64_t insns = 0;
 	char text[HF_HUMAN_SIZE];
 
-	for (size_t i = 0; i < facts->hart_count; i++)
-		insns += facts->hart[i].info.insns;
 	put_number(sink, facts->hart_count, "hart", "harts");
-	put_number(sink, insns, "instruction", "instructions");
+	put_number(sink, hf_facts_sum(facts).insns, "instruction", "instructions");
 	hf_sink_printf(sink, "<td data-is=\"%s\">", facts->known.problems == 1 ? "problem" : "problems");
 	if (facts->known.problems)
 		put_link(sink, view_dir, "errors.txt", hf_human_count(text, facts->known.problems));

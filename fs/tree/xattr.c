@@ -9,7 +9,7 @@
 #include "fs/facts/state.h"
 #include "fs/tree/tree.h"
 
-#include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #define PREFIX "user.hartfs."
@@ -33,102 +33,69 @@ static const struct hf_facts_hart *hart_of(const struct about *about)
 	return hf_facts_hart(about->facts, key->hart);
 }
 
-/* hartfs-info(5) documents them. From VERSION to PROBLEMS they are of what was indexed. */
-enum what {
-	CAPTURE,
-	STATE,
-	FORMAT,
-	CONTAINER,
-	VERSION,
-	ARCH,
-	ISA,
-	XLEN,
-	HARTS,
-	HART,
-	INSTRUCTIONS,
-	ATTEMPTS,
-	PROBLEMS,
-	ERROR,
-	COUNT
+/* What was asked for: the value of one, or the names of those that there are. */
+struct asked {
+	const char *name; /* NULL: the names */
+	char *buf;	  /* [HF_FS_XATTR_SIZE], terminated */
+	size_t size;	  /* of the names, each with its end */
 };
 
-static const char *const names[COUNT] = {"capture", "state", "format", "container",    "version",  "arch",     "isa",
-					 "xlen",    "harts", "hart",   "instructions", "attempts", "problems", "error"};
+/* There is no attribute whose word is NULL or empty. */
+static void put_word(struct asked *asked, const char *name, const char *word)
+{
+	const size_t room = HF_FS_XATTR_SIZE - asked->size;
 
-/* Of the hart, or of all of them. */
-static uint64_t count_of(const struct about *about, enum what what)
+	if (!word || !*word)
+		return;
+	if (!asked->name)
+		asked->size += (size_t)snprintf(asked->buf + asked->size, room, PREFIX "%s", name) + 1;
+	else if (strcmp(asked->name, name) == 0)
+		snprintf(asked->buf, room, "%s", word);
+}
+
+static void put_number(struct asked *asked, const char *name, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, number);
+	put_word(asked, name, text);
+}
+
+/* Of what was indexed: of the hart, or of all of them. */
+static void put_known(struct asked *asked, const struct about *about)
 {
 	const struct hf_facts_hart *hart = hart_of(about);
-	uint64_t insns = 0, attempts = 0;
+	const struct hf_known *known = &about->facts->known;
+	const struct hf_facts_sum sum = hf_facts_sum(about->facts);
 
-	for (size_t i = 0; i < about->facts->hart_count; i++) {
-		insns += about->facts->hart[i].info.insns;
-		attempts += about->facts->hart[i].info.attempts;
-	}
+	put_word(asked, "version", known->version);
+	put_word(asked, "arch", known->arch != HF_ARCH_NONE ? hf_info_arch_name(known->arch) : NULL);
+	put_word(asked, "isa", known->isa != HF_ISA_NONE ? hf_info_isa_name(known->isa) : NULL);
+	if (known->xlen)
+		put_number(asked, "xlen", known->xlen);
+	put_number(asked, "harts", about->facts->hart_count);
 	if (hart)
-		return what == INSTRUCTIONS ? hart->info.insns : hart->info.attempts;
-	return what == INSTRUCTIONS ? insns : attempts;
+		put_number(asked, "hart", hart->info.id);
+	put_number(asked, "instructions", hart ? hart->info.insns : sum.insns);
+	put_number(asked, "attempts", hart ? hart->info.attempts : sum.attempts);
+	put_number(asked, "problems", known->problems);
 }
 
-/* What is said as a number; HF_NOWHERE if it is not known. */
-static uint64_t number_of(const struct about *about, enum what what)
+/* hartfs-info(5) documents them. */
+static void put_all(struct asked *asked, const struct about *about)
 {
-	const struct hf_facts *facts = about->facts;
+	char failure[HF_FS_XATTR_SIZE];
 
-	switch (what) {
-	case XLEN:
-		return facts->known.xlen ? facts->known.xlen : HF_NOWHERE;
-	case HARTS:
-		return facts->hart_count;
-	case HART:
-		return hart_of(about) ? about->key->hart : HF_NOWHERE;
-	case PROBLEMS:
-		return facts->known.problems;
-	default:
-		return count_of(about, what);
+	put_word(asked, "capture", about->path);
+	put_word(asked, "state", hf_capture_state_name(about->state));
+	put_word(asked, "format", about->codec ? about->codec->name : NULL);
+	put_word(asked, "container", about->box ? about->box->name : "none");
+	if (about->facts && !about->facts->failure.code)
+		put_known(asked, about);
+	if (about->facts && hf_facts_has_failed(about->facts)) {
+		hf_facts_failure(about->facts, failure, sizeof failure);
+		put_word(asked, "error", failure);
 	}
-}
-
-/* What is said in a word; NULL if it is not known. */
-static const char *word_of(const struct about *about, enum what what)
-{
-	const struct hf_facts *facts = about->facts;
-
-	assert(facts || what < VERSION);
-	switch (what) {
-	case CAPTURE:
-		return about->path;
-	case STATE:
-		return hf_capture_state_name(about->state);
-	case FORMAT:
-		return about->codec ? about->codec->name : NULL;
-	case CONTAINER:
-		return about->box ? about->box->name : "none";
-	case VERSION:
-		return facts->known.version;
-	case ARCH:
-		return facts->known.arch != HF_ARCH_NONE ? hf_info_arch_name(facts->known.arch) : NULL;
-	default:
-		return facts->known.isa != HF_ISA_NONE ? hf_info_isa_name(facts->known.isa) : NULL;
-	}
-}
-
-/* The value, terminated, or an empty one: there is no such attribute of this one. */
-static void put_value(const struct about *about, enum what what, char *buf, size_t size)
-{
-	const struct hf_facts *facts = about->facts;
-	uint64_t number;
-	const char *word;
-
-	*buf = '\0';
-	if (what == ERROR && facts && hf_facts_has_failed(facts))
-		hf_facts_failure(facts, buf, size);
-	if (what == ERROR || (what >= VERSION && (!facts || facts->failure.code)))
-		return;
-	if (what <= ISA && (word = word_of(about, what)))
-		snprintf(buf, size, "%s", word);
-	if (what > ISA && (number = number_of(about, what)) != HF_NOWHERE)
-		snprintf(buf, size, "%llu", (unsigned long long)number);
 }
 
 static void fill(struct about *about, struct hf_capture *capture)
@@ -191,9 +158,7 @@ int hf_tree_xattr(struct hf_tree *tree, uint64_t ino, const char *name, char buf
 	err = begin(tree, ino, &about, &node);
 	if (err || !node)
 		return err ? err : HF_NOTE_END;
-	for (enum what i = CAPTURE; i < COUNT; i++)
-		if (strcmp(name + strlen(PREFIX), names[i]) == 0)
-			put_value(&about, i, buf, HF_FS_XATTR_SIZE);
+	put_all(&(struct asked){.name = name + strlen(PREFIX), .buf = buf}, &about);
 	end(tree, &about, node);
 	*ret_size = strlen(buf);
 	return *ret_size ? 0 : HF_NOTE_END;
@@ -201,7 +166,7 @@ int hf_tree_xattr(struct hf_tree *tree, uint64_t ino, const char *name, char buf
 
 int hf_tree_xattr_list(struct hf_tree *tree, uint64_t ino, char buf[HF_FS_XATTR_SIZE], size_t *ret_size)
 {
-	char value[HF_FS_XATTR_SIZE];
+	struct asked asked = {.buf = buf};
 	struct hf_node *node;
 	struct about about;
 	int err = begin(tree, ino, &about, &node);
@@ -209,13 +174,8 @@ int hf_tree_xattr_list(struct hf_tree *tree, uint64_t ino, char buf[HF_FS_XATTR_
 	*ret_size = 0;
 	if (err || !node)
 		return err;
-	for (enum what i = CAPTURE; i < COUNT; i++) {
-		put_value(&about, i, value, sizeof value);
-		if (*value)
-			*ret_size +=
-				(size_t)snprintf(buf + *ret_size, HF_FS_XATTR_SIZE - *ret_size, PREFIX "%s", names[i]) +
-				1;
-	}
+	put_all(&asked, &about);
+	*ret_size = asked.size;
 	end(tree, &about, node);
 	return 0;
 }
