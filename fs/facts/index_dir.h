@@ -10,7 +10,6 @@
 #include "index/base/lock.h"
 #include "fs/base/options.h"
 #include "index/base/fault.h"
-#include "index/base/lock.h"
 #include "index/exec/exec.h"
 #include "index/store/memdir.h"
 #include "index/store/packs.h"

@@ -8,7 +8,6 @@
 
 #include "index/base/lock.h"
 #include "fs/base/options.h"
-#include "index/base/lock.h"
 #include "index/catalogue/catalogue.h"
 #include "index/exec/exec.h"
 

@@ -5,7 +5,6 @@
 #include "fs/bytes/kinds.h"
 #include "fs/find/run.h"
 #include "fs/base/views.h"
-#include "fs/bytes/kinds.h"
 #include "fs/capture/all.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"

@@ -4,7 +4,6 @@
 #include "index/base/fault.h"
 #include "index/base/lock.h"
 #include "index/catalogue/catalogue_file.h"
-#include "index/base/lock.h"
 #include "index/store/spool_room.h"
 
 #include <pthread.h>
