@@ -11,7 +11,6 @@
 #include "fs/base/once.h"
 #include "fs/base/options.h"
 #include "index/exec/exec.h"
-#include "index/base/lock.h"
 
 #include <stdatomic.h>
 

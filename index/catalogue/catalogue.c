@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which catalogue an archive has, looking up in it, and what waits to be written into its file. */
+#include "index/catalogue/catalogue.h"
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
 #include "index/base/lock.h"
 #include "index/catalogue/catalogue_file.h"
+#include "index/store/spool_format.h"
 #include "index/store/spool_room.h"
 
 #include <pthread.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of the executor: they are started when there is a job for one more, and joined at the end. */
 #include "index/base/lock.h"
+#include "index/exec/exec_internal.h"
 
 #include "codecs/isa/disasm.h"
 #include "codecs/source/source.h"
-#include "index/exec/exec_internal.h"
+#include "index/exec/exec.h"
 
 #include <sched.h>
 #include <signal.h>

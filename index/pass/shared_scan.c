@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/base/lock.h"
 #include "index/pass/shared_scan.h"
+#include "index/base/lock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

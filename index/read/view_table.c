@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
+#include "index/read/view_table.h"
 #include "index/base/lock.h"
 #include "index/read/decode_index.h"
 #include "index/read/merge.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding files in packs and among those that wait, and adding those. */
+#include "index/store/packs.h"
 #include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"

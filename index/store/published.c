@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/base/lock.h"
 #include "index/store/published.h"
+#include "index/base/lock.h"
 
 int hf_published_open(struct hf_published *file, int dirfd, enum hf_db_kind kind)
 {
