@@ -17,7 +17,7 @@ struct hf_profile_source {
 	struct hf_summary *summary; /* NULL: there is none */
 	uint32_t hart;
 	uint64_t first, end; /* ordinals of the instructions */
-	bool slice;	     /* as in struct hf_profile_which */
+	bool slice;	     /* as in struct hf_profile_text */
 	bool decodes;	     /* these are few enough to be decoded */
 	bool (*stop)(void *ctx);
 	void *ctx;
