@@ -133,9 +133,9 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	fs->opened = true;
 	hf_slices_init(&fs->slices, &fs->common);
 	hf_profiles_init(&fs->profiles, &fs->common);
-	hf_wheres_init(&fs->wheres, &fs->common);
+	hf_mades_init(&fs->wheres, &hf_made_where, &fs->common);
 
-	hf_moments_init(&fs->moments, &fs->common);
+	hf_mades_init(&fs->moments, &hf_made_moment, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -183,9 +183,9 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_stop(&fs->captures);
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
-	hf_wheres_fini(&fs->wheres);
+	hf_mades_fini(&fs->wheres);
 
-	hf_moments_fini(&fs->moments);
+	hf_mades_fini(&fs->moments);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);

@@ -15,8 +15,8 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_slices slices;
 	struct hf_profiles profiles;
-	struct hf_wheres wheres;
-	struct hf_moments moments;
+	struct hf_mades wheres;
+	struct hf_mades moments;
 	struct hf_tree tree;
 	struct hf_job search; /* of the archive for captures */
 	bool opened; /* the four above */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/bar.h"
+#include "index/base/lock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,17 +13,9 @@
 #define PERIOD_NS INT64_C(100000000)
 enum { NAME_MAX_WIDTH = 30, BAR_MAX_WIDTH = 40, BAR_MIN_WIDTH = 4 };
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 void hf_bar_begin(struct hf_bar *bar, int verbosity)
 {
-	*bar = (struct hf_bar){.wanted = verbosity >= 0 && isatty(STDERR_FILENO), .begun_ns = now_ns()};
+	*bar = (struct hf_bar){.wanted = verbosity >= 0 && isatty(STDERR_FILENO), .begun_ns = hf_now_ns()};
 }
 
 /* "12.3 M", "874". */
@@ -106,7 +99,7 @@ static void draw(const struct hf_bar *bar, const struct hf_bar_state *state, int
 
 void hf_bar_show(struct hf_bar *bar, const struct hf_bar_state *state)
 {
-	const int64_t now = bar->wanted ? now_ns() : 0;
+	const int64_t now = bar->wanted ? hf_now_ns() : 0;
 
 	if (!bar->wanted)
 		return;
@@ -117,6 +110,13 @@ void hf_bar_show(struct hf_bar *bar, const struct hf_bar_state *state)
 		return;
 	draw(bar, state, now);
 	bar->drawn_ns = now;
+}
+
+bool hf_bar_show_indexing(void *bar, double percent, uint64_t insns)
+{
+	hf_bar_show(bar,
+		    &(struct hf_bar_state){.name = "indexing", .share = percent / 100, .instructions = (double)insns});
+	return true;
 }
 
 void hf_bar_clear(struct hf_bar *bar)

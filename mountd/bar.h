@@ -26,6 +26,8 @@ struct hf_bar_state {
 void hf_bar_begin(struct hf_bar *bar, int verbosity);
 /* Draws it, at most ten times a second. */
 void hf_bar_show(struct hf_bar *bar, const struct hf_bar_state *state);
+/* Draws it of indexing: hartfs_index has such a function, for which bar is a struct hf_bar. */
+bool hf_bar_show_indexing(void *bar, double percent, uint64_t insns);
 /* Takes it away, before anything else is written; hf_bar_show brings it back. */
 void hf_bar_clear(struct hf_bar *bar);
 

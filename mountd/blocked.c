@@ -2,7 +2,7 @@
 #include "mountd/blocked.h"
 
 #include "codecs/base/errors.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -174,15 +174,6 @@ static void end(struct command *c)
 	}
 }
 
-static bool put_index_progress(void *ctx, double percent, uint64_t insns)
-{
-	struct command *c = ctx;
-
-	hf_bar_show(&c->bar, &(struct hf_bar_state){
-				     .name = "indexing", .share = percent / 100, .instructions = (double)insns});
-	return true;
-}
-
 static bool add_hart(void *ctx, const struct hartfs_file *file)
 {
 	struct side *side = ctx;
@@ -206,7 +197,7 @@ static int index_side(struct command *c, struct side *side)
 		return FAILED;
 	}
 	hf_bar_begin(&c->bar, c->settings->verbosity);
-	failed = hartfs_index(side->archive, side->capture, put_index_progress, c, &diag) ||
+	failed = hartfs_index(side->archive, side->capture, hf_bar_show_indexing, &c->bar, &diag) ||
 		 hartfs_each_file(side->archive, side->capture, add_hart, side, &diag);
 	hf_bar_clear(&c->bar);
 	if (failed)

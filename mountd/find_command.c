@@ -228,15 +228,6 @@ static void put_progress(void *ctx, uint32_t hart, double share)
 	hf_bar_show(&c->bar, &(struct hf_bar_state){.name = name, .share = share});
 }
 
-static bool put_index_progress(void *ctx, double percent, uint64_t insns)
-{
-	struct command *c = ctx;
-
-	hf_bar_show(&c->bar, &(struct hf_bar_state){
-				     .name = "indexing", .share = percent / 100, .instructions = (double)insns});
-	return true;
-}
-
 /* ---- asking ---- */
 
 /* Whether the capture has more harts than one. */
@@ -291,7 +282,7 @@ static int ask(struct command *c, struct hartfs_archive *archive, const struct h
 		hf_paths_explain("find", c->shown, err, NULL);
 		return FAILED;
 	}
-	if (hartfs_index(archive, capture, put_index_progress, c, &diag)) {
+	if (hartfs_index(archive, capture, hf_bar_show_indexing, &c->bar, &diag)) {
 		hf_bar_clear(&c->bar);
 		hf_paths_complain("find", c->shown, &diag);
 		return FAILED;

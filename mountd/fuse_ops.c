@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mountd/blocked.h"
 #include "codecs/base/errors.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
+#include "mountd/blocked.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 #include "codecs/base/array.h"
 #include "fs/locate.h"
 #include "index/exec/exec.h"
+#include "index/base/lock.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
@@ -282,7 +283,7 @@ static bool on_progress(void *ctx, double percent, uint64_t insns)
 	struct work *work = worker->work;
 	bool stop;
 
-	pthread_mutex_lock(&work->lock);
+	HF_LOCKED(&work->lock);
 	work->partial += percent - worker->item->percent;
 	worker->item->percent = percent;
 	/* What an earlier run did is in the first number. */
@@ -291,7 +292,6 @@ static bool on_progress(void *ctx, double percent, uint64_t insns)
 	worker->item->insns = insns;
 	show_bar(work, worker->item);
 	stop = work->no_index_dir;
-	pthread_mutex_unlock(&work->lock);
 	return !interrupted && !stop;
 }
 
@@ -325,7 +325,7 @@ static void tell_bad_file(void *ctx, const char *name, const char *what)
 	struct worker *worker = ctx;
 	struct work *work = worker->work;
 
-	pthread_mutex_lock(&work->lock);
+	HF_LOCKED(&work->lock);
 	worker->bad_files++;
 	hf_bar_clear(&work->bar);
 	if (work->verify || work->settings->verbosity >= 0)
@@ -333,7 +333,6 @@ static void tell_bad_file(void *ctx, const char *name, const char *what)
 		       worker->item->path, name, what,
 		       work->verify ? "it was removed" : "it is made again");
 	fflush(stdout);
-	pthread_mutex_unlock(&work->lock);
 }
 
 /* Whether the index could be looked at: what else is wrong with a capture, it may say without reason. */
@@ -376,7 +375,7 @@ static void do_item(struct worker *worker)
 	if (work->verify)
 		verify_item(worker, &chunks, &bad, &diag);
 	removed = work->verify && worker->bad_files;
-	pthread_mutex_lock(&work->lock);
+	HF_LOCKED(&work->lock);
 	work->partial -= item->percent;
 	if (diag.error == HARTFS_ERROR_INDEX && !work->verify)
 		tell_index_dir(work, hf_library_fs(archive));
@@ -387,7 +386,6 @@ static void do_item(struct worker *worker)
 	work->failed += !unfinished && (diag.error || bad || removed);
 	if (!removed && !unfinished)
 		tell_result(work, item, chunks, bad, &diag);
-	pthread_mutex_unlock(&work->lock);
 }
 
 static int run_item(struct hf_job *job, struct hf_worker *own)

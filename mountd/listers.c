@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/listers.h"
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 /* A list given anew costs as much as a few look-ups. After ANEW of them one is kept again, to see whether the program
  * still looks its names up. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/live.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -131,20 +131,11 @@ static bool list_file(void *ctx, const struct hartfs_file *file)
 	return !ferror(stdout);
 }
 
-static bool show_progress(void *ctx, double percent, uint64_t insns)
-{
-	struct ls *ls = ctx;
-
-	hf_bar_show(&ls->bar, &(struct hf_bar_state){
-				      .name = "indexing", .share = percent / 100, .instructions = (double)insns});
-	return true;
-}
-
 static int list_files(struct ls *ls, const char *capture)
 {
 	struct hartfs_diag diag = {0};
 
-	hartfs_index(ls->archive, capture, show_progress, ls, NULL);
+	hartfs_index(ls->archive, capture, hf_bar_show_indexing, &ls->bar, NULL);
 	hartfs_each_file(ls->archive, capture, list_file, ls, &diag);
 	hf_bar_clear(&ls->bar);
 	if (diag.error)

@@ -21,15 +21,6 @@ struct command {
 	struct hf_bar bar;
 };
 
-static bool put_index_progress(void *ctx, double percent, uint64_t insns)
-{
-	struct command *c = ctx;
-
-	hf_bar_show(&c->bar,
-		    &(struct hf_bar_state){.name = "indexing", .share = percent / 100, .instructions = (double)insns});
-	return true;
-}
-
 static void put_progress(void *ctx, double share)
 {
 	struct command *c = ctx;
@@ -103,7 +94,7 @@ static int ask(struct command *c, struct hartfs_archive *archive, const char *pa
 		hf_paths_explain("state", c->shown, err, NULL);
 		return HF_EXIT_FAILURE;
 	}
-	if (hartfs_index(archive, c->capture, put_index_progress, c, &diag)) {
+	if (hartfs_index(archive, c->capture, hf_bar_show_indexing, &c->bar, &diag)) {
 		hf_bar_clear(&c->bar);
 		hf_paths_complain("state", c->shown, &diag);
 		return HF_EXIT_FAILURE;

@@ -2,8 +2,6 @@
 #include "codecs/base/hash_map.h"
 #include "codecs/base/array.h"
 
-#include <string.h>
-
 enum { FIRST_SLOTS = 64 };
 
 static void put(struct hf_hash_map_slot *slots, uint32_t mask, struct hf_hash_map_slot slot)
@@ -48,13 +46,6 @@ int hf_hash_map_add_row(struct hf_hash_map *map, uint32_t hash, void *rows, size
 	int err = hf_array_room(rows, map->count, size);
 
 	return err ? err : hf_hash_map_add(map, hash, map->count);
-}
-
-void hf_hash_map_clear(struct hf_hash_map *map)
-{
-	if (map->count)
-		memset(map->slot, 0, ((size_t)map->mask + 1) * sizeof *map->slot);
-	map->count = 0;
 }
 
 void hf_hash_map_free(struct hf_hash_map *map)

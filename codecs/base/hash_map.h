@@ -48,8 +48,6 @@ static inline bool hf_hash_map_next(const struct hf_hash_map *map, uint32_t hash
 int hf_hash_map_add(struct hf_hash_map *map, uint32_t hash, uint32_t number);
 /* The same of the row behind all others, for which it makes room: rows is as for hf_array_room, and has map->count rows. */
 int hf_hash_map_add_row(struct hf_hash_map *map, uint32_t hash, void *rows, size_t size);
-/* All go, but the slots stay. */
-void hf_hash_map_clear(struct hf_hash_map *map);
 void hf_hash_map_free(struct hf_hash_map *map);
 
 #endif

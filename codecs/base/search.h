@@ -28,4 +28,7 @@ static inline size_t hf_count_up_to(const void *rows, size_t count, size_t size,
 #define HF_COUNT_UP_TO(rows, count, member, key) \
 	hf_count_up_to(rows, count, sizeof *(rows), offsetof(__typeof__(*(rows)), member), key)
 
+/* The same of sorted numbers themselves. */
+#define HF_NUMBERS_UP_TO(numbers, count, key) hf_count_up_to(numbers, count, sizeof(uint64_t), 0, key)
+
 #endif

@@ -66,12 +66,7 @@ struct writer {
 
 static void put_uleb(struct hf_sink *sink, uint64_t value)
 {
-	uint8_t *p = hf_sink_room(sink, 10);
-
-	for (; value >= 0x80; value >>= 7)
-		*p++ = (uint8_t)(value | 0x80);
-	*p++ = (uint8_t)value;
-	sink->p = p;
+	sink->p = hf_put_varint(hf_sink_room(sink, HF_VARINT_MAX), value);
 }
 
 static void put_sleb(struct hf_sink *sink, int64_t value)

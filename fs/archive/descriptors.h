@@ -7,7 +7,7 @@
 #define HF_FS_DESCRIPTORS_H
 
 #include "fs/base/common.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 #include "codecs/source/source.h"
 #include "fs/archive/archive.h"
 #include "fs/base/list.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 struct hf_held;
 

@@ -8,7 +8,7 @@
 
 #include "fs/archive/access.h"
 #include "fs/archive/archive.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #define HF_PARAMS_FILE "hartfs.conf"
 

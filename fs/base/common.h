@@ -7,11 +7,11 @@
 #define HF_FS_COMMON_H
 
 #include "fs/base/chunk_cache.h"
-#include "fs/base/lock.h"
 #include "fs/base/metrics.h"
 #include "fs/base/once.h"
 #include "fs/base/options.h"
 #include "index/exec/exec.h"
+#include "index/base/lock.h"
 
 #include <stdatomic.h>
 

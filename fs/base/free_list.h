@@ -8,7 +8,7 @@
 #ifndef HF_FS_FREE_LIST_H
 #define HF_FS_FREE_LIST_H
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <stddef.h>
 #include <stdint.h>

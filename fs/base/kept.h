@@ -7,7 +7,7 @@
 #define HF_FS_KEPT_H
 
 #include "fs/base/list.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/base/log_ring.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <pthread.h>
 #include <stdbool.h>

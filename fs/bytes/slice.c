@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices as they are kept, found again and read. */
 #include "fs/bytes/slice.h"
+#include "codecs/base/search.h"
 #include "fs/bytes/slice_parts.h"
 #include "fs/facts/capture.h"
 #include "fs/facts/facts.h"
@@ -251,21 +252,12 @@ static void unref_bytes(const struct hf_bytes *bytes)
 static int piece_at(const struct hf_bytes *bytes, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece)
 {
 	const struct hf_slice_part *part = &slice_of(bytes)->part[bytes->view];
-	size_t low = 0, high = part->marks;
 
 	(void)open;
 	if (offset >= part->size)
 		return HF_NOTE_END;
 	/* The last that begins there or before. */
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (part->mark[mid].offset <= offset)
-			low = mid;
-		else
-			high = mid;
-	}
-	take_piece(part, low, ret_piece);
+	take_piece(part, HF_COUNT_UP_TO(part->mark, part->marks, offset, offset) - 1, ret_piece);
 	return 0;
 }
 

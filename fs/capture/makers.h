@@ -6,7 +6,7 @@
 #ifndef HF_FS_MAKERS_H
 #define HF_FS_MAKERS_H
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "fs/stream/reach.h"
 #include "index/index.h"
 

@@ -3,7 +3,7 @@
 #ifndef HF_FS_PLAIN_H
 #define HF_FS_PLAIN_H
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 #include <stdbool.h>
 

@@ -11,7 +11,7 @@
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/list.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "fs/program/places.h"
 #include "index/exec/exec.h"
 #include "index/index.h"

@@ -7,7 +7,7 @@
 #define HF_FS_EXECUTABLE_H
 
 #include "codecs/codec.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 
 struct hf_captures;
 struct hf_open;

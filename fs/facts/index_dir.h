@@ -7,7 +7,7 @@
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "fs/base/options.h"
 #include "index/base/fault.h"
 #include "index/exec/exec.h"

@@ -6,7 +6,7 @@
 #ifndef HF_FS_MEMORY_H
 #define HF_FS_MEMORY_H
 
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "fs/base/options.h"
 #include "index/catalogue/catalogue.h"
 #include "index/exec/exec.h"

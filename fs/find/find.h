@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct hf_fs;
+struct hf_find_chunks;
 
 /* Terms of one question, at most. */
 #define HF_QUESTION_TERMS 32
@@ -82,6 +83,7 @@ struct hf_find {
 	void (*told)(void *ctx, const struct hf_find_told *told); /* each hart's, in their order; may be NULL */
 	void (*say)(void *ctx, const char *text); /* what the user has to know besides; may be NULL */
 	void (*progress)(void *ctx, uint32_t hart, double share); /* of its chunks, 0 to 1; may be NULL */
+	const struct hf_find_chunks *chunks; /* scan.h */
 };
 
 /*

@@ -13,6 +13,7 @@ struct hf_find_source {
 	uint32_t hart;
 	struct hf_bytes listing; /* of the hart; ops NULL: lines are not wanted */
 	struct hf_summary *summary; /* for stacks; NULL: there is none */
+	struct hf_worker *worker; /* decodes it all; NULL: threads of the executor do */
 };
 
 /* What came out of one. Of the answers at item[i] the lines are text[line[i]..line[i + 1]). */

@@ -2,15 +2,18 @@
 /* What the events of a chunk tell of a moment. */
 #include "codecs/base/array.h"
 #include "fs/find/told.h"
+#include "fs/find/walk.h"
 
 
 #include <stdlib.h>
 #include <string.h>
 
+/* What put returns behind the last instruction that is wanted. */
+enum { ENOUGH = HF_NOTE_END + 1 };
+
 /* A walk through a chunk. */
 struct scan {
 	struct hf_moment *moment;
-	struct hf_cursor *cursor;
 	uint64_t number;
 	uint64_t end;	      /* ordinal of the instruction where it ends */
 	uint64_t next;	      /* of the next one */
@@ -118,12 +121,16 @@ static void put_loss(struct scan *s)
 	m->lost_behind = s->next - 1;
 }
 
-static int put(struct scan *s, const struct hf_event *ev)
+static int put(void *ctx, const struct hf_event *ev)
 {
+	struct scan *s = ctx;
+
 	if (ev->kind != HF_EVENT_DATA)
 		s->left = 0;
 	switch (ev->kind) {
 	case HF_EVENT_INSN:
+		if (s->next == s->end)
+			return ENOUGH;
 		s->next++;
 		s->attempt = false;
 		return 0;
@@ -148,31 +155,6 @@ static int put(struct scan *s, const struct hf_event *ev)
 	}
 }
 
-/* Up to the instruction behind the last one that is wanted, or the end of the hart. */
-static int walk(struct scan *s)
-{
-	struct hf_event ev[HF_CURSOR_BATCH];
-	bool begun = !s->next;
-	size_t n;
-	int err = 0;
-
-	for (;;) {
-		while (!err && !s->cursor->left)
-			err = hf_cursor_advance(s->cursor, NULL);
-		if (!err)
-			err = hf_cursor_take(s->cursor, ev, HF_CURSOR_BATCH, &n, NULL);
-		for (size_t i = 0; !err && i < n; i++) {
-			begun |= ev[i].kind == HF_EVENT_INSN;
-			if (ev[i].kind == HF_EVENT_INSN && s->next == s->end)
-				return 0;
-			if (begun)
-				err = put(s, &ev[i]);
-		}
-		if (err)
-			return err == HF_NOTE_END ? (s->next == s->end ? 0 : HF_ERR_MISMATCH) : err;
-	}
-}
-
 /* The chunk's last accesses follow those of the chunks behind it. */
 static void take_accesses(struct scan *s)
 {
@@ -189,21 +171,27 @@ static void take_accesses(struct scan *s)
 		hf_told_fini(&s->access[i]);
 }
 
+static void begin(void *ctx, const struct hf_chunk *chunk)
+{
+	struct scan *s = ctx;
+	const uint64_t end = chunk->ordinal + chunk->insns;
+
+	s->next = chunk->ordinal;
+	s->end = s->moment->ordinal < end ? s->moment->ordinal + 1 : end;
+}
+
 int hf_moment_scan(struct hf_moment *moment, struct hf_cursor *cursor, uint64_t number)
 {
-	struct scan s = {.moment = moment, .cursor = cursor, .number = number};
-	int err = hf_cursor_enter(cursor, number, NULL);
+	struct scan s = {.moment = moment, .number = number};
+	struct hf_walk walk;
+	int err;
 
-	if (err || !cursor->chunk.insns)
-		return err;
-	s.next = cursor->chunk.ordinal;
-	s.end = s.next + cursor->chunk.insns;
-	s.end = moment->ordinal < s.end ? moment->ordinal + 1 : s.end;
-	/* What is before all instructions may lie in chunks before theirs. */
-	if (!s.next && number)
-		err = hf_cursor_enter(cursor, 0, NULL);
-	if (!err)
-		err = walk(&s);
+	walk.cursor = cursor;
+	walk.begin = begin;
+	walk.context = NULL;
+	walk.put = put;
+	walk.ctx = &s;
+	err = hf_walk_chunk(&walk, number);
 	take_accesses(&s);
-	return err;
+	return err == ENOUGH ? 0 : err;
 }

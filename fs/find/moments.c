@@ -43,75 +43,6 @@ static int make_with(void *ctx, struct hf_summary *summary)
 
 /* ---- those of a mount ---- */
 
-struct text {
-	struct hf_link used; /* first */
-	const struct hf_capture *capture;
-	uint64_t version, ordinal;
-	uint32_t hart;
-	size_t size;
-	uint8_t bytes[];
-};
-
-void hf_moments_init(struct hf_moments *moments, struct hf_common *common)
-{
-	*moments = (struct hf_moments){.common = common};
-	hf_link_init(&moments->used);
-	pthread_mutex_init(&moments->lock, NULL);
-}
-
-static void drop(struct hf_moments *moments, struct text *text)
-{
-	hf_link_remove(&text->used);
-	moments->count--;
-	moments->bytes -= text->size;
-	free(text);
-}
-
-void hf_moments_fini(struct hf_moments *moments)
-{
-	while (!hf_link_none(&moments->used))
-		drop(moments, HF_OWNER(moments->used.next, struct text, used));
-	pthread_mutex_destroy(&moments->lock);
-}
-
-/* The same one, with the lock held; NULL: it is not kept. */
-static struct text *find(const struct hf_moments *moments, const struct text *key)
-{
-	for (struct hf_link *link = moments->used.next; link != &moments->used; link = link->next) {
-		struct text *text = HF_OWNER(link, struct text, used);
-
-		if (text->capture == key->capture && text->version == key->version && text->hart == key->hart &&
-		    text->ordinal == key->ordinal)
-			return text;
-	}
-	return NULL;
-}
-
-static int copy(const struct text *text, uint8_t **ret_text, size_t *ret_size)
-{
-	*ret_text = malloc(text->size + 1);
-	if (!*ret_text)
-		return HF_ERR_NOMEM;
-	memcpy(*ret_text, text->bytes, text->size);
-	*ret_size = text->size;
-	return 0;
-}
-
-/* Keeps a text, and drops those used longest ago. */
-static void keep(struct hf_moments *moments, struct text *text)
-{
-	HF_LOCKED(&moments->lock);
-	if (find(moments, text)) {
-		free(text);
-		return;
-	}
-	hf_link_add(&moments->used, &text->used);
-	moments->count++;
-	moments->bytes += text->size;
-	while (moments->count > 1 && (moments->count > HF_MOMENTS_KEPT || moments->bytes > HF_MOMENTS_BYTES))
-		drop(moments, HF_OWNER(moments->used.prev, struct text, used));
-}
-
 static bool is_wanted(void *ctx, uint64_t chunk)
 {
 	(void)chunk;
@@ -120,65 +51,47 @@ static bool is_wanted(void *ctx, uint64_t chunk)
 
 static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 {
-	struct making *m = ctx;
+	struct hf_moment_kept *kept = ctx;
+	struct making making = {.open = open,
+				.hart = kept->made.hart,
+				.ordinal = kept->ordinal,
+				.most = HF_MOMENTS_DECODED,
+				.go_on = is_wanted,
+				.ctx = kept->made.capture->common,
+				.disasm = worker->env.disasm,
+				.sink = &kept->text};
+	int err = hf_sink_init_memory(&kept->text, 0);
 
-	m->open = open;
-	m->disasm = worker->env.disasm;
-	return hf_answer_summed(open, make_with, m);
-}
-
-static int make_text(const struct hf_moments *moments, const struct text *key, struct hf_capture *capture,
-		     struct text **ret_text)
-{
-	struct hf_sink sink;
-	struct making m = {.hart = key->hart,
-			   .ordinal = key->ordinal,
-			   .most = HF_MOMENTS_DECODED,
-			   .go_on = is_wanted,
-			   .ctx = moments->common,
-			   .sink = &sink};
-	int err = hf_sink_init_memory(&sink, 0);
-	size_t size;
-
-	*ret_text = NULL;
-	if (err)
-		return err;
-	err = hf_answer_run(capture, key->version, make, &m);
-	size = (size_t)hf_sink_total(&sink);
 	if (!err)
-		*ret_text = malloc(sizeof **ret_text + size);
-	if (*ret_text) {
-		**ret_text = *key;
-		(*ret_text)->size = size;
-		memcpy((*ret_text)->bytes, sink.start, size);
-	}
-	hf_sink_fini_memory(&sink);
-	return err || *ret_text ? err : HF_ERR_NOMEM;
+		err = hf_answer_summed(open, make_with, &making);
+	kept->made.bytes = sizeof *kept + (size_t)hf_sink_total(&kept->text);
+	return err;
 }
 
-int hf_moments_text(struct hf_moments *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
-		    uint64_t ordinal, uint8_t **ret_text, size_t *ret_size)
+static bool is_same(const struct hf_made *a, const struct hf_made *b)
 {
-	const struct text key = {.capture = capture, .version = facts->version, .hart = hart, .ordinal = ordinal};
-	struct text *text;
-	int err;
+	return ((const struct hf_moment_kept *)a)->ordinal == ((const struct hf_moment_kept *)b)->ordinal;
+}
 
-	pthread_mutex_lock(&moments->lock);
-	text = find(moments, &key);
-	if (text) {
-		hf_link_remove(&text->used);
-		hf_link_add(&moments->used, &text->used);
-		err = copy(text, ret_text, ret_size);
-	}
-	pthread_mutex_unlock(&moments->lock);
-	if (text)
-		return err;
-	err = make_text(moments, &key, capture, &text);
-	if (err)
-		return err;
-	err = copy(text, ret_text, ret_size);
-	keep(moments, text);
-	return err;
+static void free_kept(struct hf_made *made)
+{
+	hf_sink_fini_memory(&((struct hf_moment_kept *)made)->text);
+}
+
+const struct hf_made_kind hf_made_moment = {.size = sizeof(struct hf_moment_kept),
+					    .most = HF_MOMENTS_KEPT,
+					    .most_bytes = HF_MOMENTS_BYTES,
+					    .is_same = is_same,
+					    .make = make,
+					    .free = free_kept};
+
+int hf_moments_get(struct hf_mades *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		   uint64_t ordinal, struct hf_moment_kept **ret_kept)
+{
+	const struct hf_moment_kept key = {.made = {.capture = capture, .version = facts->version, .hart = hart},
+					   .ordinal = ordinal};
+
+	return hf_made_get(moments, &key.made, (struct hf_made **)ret_kept);
 }
 
 /* ---- hartfs state ---- */

@@ -6,6 +6,7 @@
 #ifndef HF_FIND_MOMENTS_H
 #define HF_FIND_MOMENTS_H
 
+#include "fs/bytes/made.h"
 #include "fs/find/moment_text.h"
 
 /* Without a summary a hart is decoded from its start. In a mount there is no text of a later instruction then. */
@@ -14,19 +15,17 @@
 #define HF_MOMENTS_KEPT 64
 #define HF_MOMENTS_BYTES ((size_t)4 << 20)
 
-/* lock is a leaf. */
-struct hf_moments {
-	struct hf_common *common;
-	pthread_mutex_t lock;
-	struct hf_link used; /* the one used last first */
-	size_t count, bytes;
+struct hf_moment_kept {
+	struct hf_made made; /* first */
+	uint64_t ordinal;
+	struct hf_sink text; /* in memory */
 };
 
-void hf_moments_init(struct hf_moments *moments, struct hf_common *common);
-void hf_moments_fini(struct hf_moments *moments);
-/* The text, malloc'ed. HF_ERR_NOT_FOUND: there is none; or what reading the capture or its index returns. */
-int hf_moments_text(struct hf_moments *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
-		    uint64_t ordinal, uint8_t **ret_text, size_t *ret_size);
+extern const struct hf_made_kind hf_made_moment;
+
+/* To be given back: hf_made_put. HF_ERR_NOT_FOUND: there is none; or what reading the capture or its index returns. */
+int hf_moments_get(struct hf_mades *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		   uint64_t ordinal, struct hf_moment_kept **ret_kept);
 
 /* Of a capture that has been indexed, on this thread. All is borrowed. */
 struct hf_moment_ask {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A question to a capture: hart by hart, with the summary if there is a good one. */
+#include "codecs/base/errors.h"
 #include "fs/bytes/answer.h"
 #include "fs/bytes/kinds.h"
 #include "fs/find/run.h"
@@ -20,6 +21,7 @@ struct finding {
 	struct hf_open *open;
 	struct hf_summary *summary; /* NULL: there is none, or it is not trusted */
 	struct hf_disasm *disasm;
+	struct hf_worker *worker; /* decodes; NULL: threads of the executor do */
 	struct hf_find_state state;
 	uint64_t unknown, count; /* answers that cannot be told; and those that were */
 	char *why;
@@ -62,7 +64,29 @@ static void distrust(struct finding *f)
 	hf_summary_remove(f->summary);
 	hf_summary_close(f->summary);
 	f->summary = NULL;
+	if (f->find->chunks)
+		f->find->chunks->distrusted(f->find->ctx);
 	say(f, "the summary is damaged and was removed: all chunks are decoded (hartfs index makes it again)");
+}
+
+/* How many instructions the chunks have that may have answers, as far as that is below the limit. */
+static int check_limit(const struct finding *f, uint32_t hart, const struct hf_find_plan *plan)
+{
+	struct hf_chunk chunk;
+	uint64_t insns = 0;
+	int err = 0;
+
+	if (!f->find->chunks || (plan->count && plan->exact))
+		return 0;
+	for (uint64_t i = plan->low; i < plan->high && !err; i++) {
+		if (!hf_find_plan_has(plan, i))
+			continue;
+		err = hf_index_chunk(f->open->index, hart, i, &chunk);
+		insns += err ? 0 : chunk.insns;
+		if (insns > f->find->chunks->most_insns)
+			return HF_ERR_WHERE_LIMIT;
+	}
+	return err;
 }
 
 /* With a plan of these chunks. HF_ERR_STATE: the summary is not to be trusted, and nothing was given. */
@@ -90,7 +114,9 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 	told->candidates = plan.candidates;
 	told->from_start = !f->summary;
 	with.summary = f->summary;
-	err = hf_find_scan(f->find, &with, &plan, &f->state, told, &astray);
+	err = check_limit(f, source->hart, &plan);
+	if (!err)
+		err = hf_find_scan(f->find, &with, &plan, &f->state, told, &astray);
 	hf_find_plan_fini(&plan);
 	if (err || !astray)
 		return err == HF_ERR_STATE ? HF_ERR_MISMATCH : err;
@@ -144,13 +170,13 @@ static int find_listing(struct finding *f, struct hf_find_source *source)
 
 static int open_hart(struct finding *f, const struct hf_index_hart *hart)
 {
-	struct hf_find_source source = {.open = f->open, .hart = hart->id};
+	struct hf_find_source source = {.open = f->open, .hart = hart->id, .worker = f->worker};
 	struct hf_terms *terms = NULL;
 	int err = find_listing(f, &source);
 
-	if (!err)
+	if (!err && !f->find->chunks)
 		err = hf_terms_new(f->find->question, f->open, hart->id, &terms, f->why, f->size);
-	source.terms = terms;
+	source.terms = f->find->chunks ? f->find->chunks->terms : terms;
 	if (!err && hart->insns)
 		err = ask_hart(f, hart, &source);
 	hf_terms_free(terms);
@@ -253,12 +279,15 @@ static int refuse(const struct finding *f)
 static int find_opened(void *ctx, struct hf_open *open)
 {
 	struct finding *f = ctx;
+	struct hf_disasm *disasm = NULL;
 	int err;
 
 	f->open = open;
+	f->worker = f->find->chunks ? f->find->chunks->worker : NULL;
 	err = open->stream ? refuse(f) : HF_ERR_UNSUPPORTED;
-	if (!err)
-		err = hf_disasm_new(&f->disasm);
+	if (!err && !f->worker)
+		err = hf_disasm_new(&disasm);
+	f->disasm = f->worker ? f->worker->env.disasm : disasm;
 	if (!err && !f->find->no_summary && hf_open_summary(f->open, &f->summary))
 		f->summary = NULL;
 	if (!err)
@@ -268,7 +297,7 @@ static int find_opened(void *ctx, struct hf_open *open)
 		err = doubt(f);
 	if (f->summary)
 		hf_summary_close(f->summary);
-	hf_disasm_free(f->disasm);
+	hf_disasm_free(disasm);
 	return err;
 }
 
@@ -281,4 +310,12 @@ int hf_find_run(struct hf_captures *all, const struct hf_find *find, uint64_t *r
 	err = hf_answer_here(all, find->path, find_opened, &f, why);
 	*ret_count = f.count;
 	return err;
+}
+
+int hf_find_opened(struct hf_open *open, const struct hf_find *find, char *why, size_t size)
+{
+	struct finding f = {.find = find, .why = why, .size = size};
+
+	*why = 0;
+	return find_opened(&f, open);
 }

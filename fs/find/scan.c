@@ -29,12 +29,14 @@ struct scan {
 	size_t window;	    /* so many are decoded at a time */
 	uint64_t next;	    /* chunks of the plan that were looked at */
 	bool astray;
+	int err; /* of who counts chunks */
 };
 
 static int run_slot(struct hf_job *job, struct hf_worker *worker)
 {
 	struct slot *slot = (struct slot *)job;
-	int err = hf_disasm_need(&worker->env.disasm);
+	int err = hf_stopping(slot->reader.source->open->capture->common) ? HF_ERR_CANCELLED
+									  : hf_disasm_need(&worker->env.disasm);
 
 	if (!err)
 		err = hf_find_chunk(&slot->reader, slot->number, worker, &slot->chunk);
@@ -50,7 +52,10 @@ static void submit(struct scan *s, uint64_t number)
 	slot->number = number;
 	slot->chunk = (struct hf_find_chunk){0};
 	slot->err = HF_ERR_CANCELLED;
-	hf_job_submit(s->exec, &slot->job);
+	if (s->source->worker)
+		run_slot(&slot->job, s->source->worker);
+	else
+		hf_job_submit(s->exec, &slot->job);
 }
 
 /* ---- what comes out ---- */
@@ -133,6 +138,14 @@ static int give_chunk(struct scan *s, const struct hf_find_chunk *chunk)
 	return !err && batch.n ? give_batch(s, chunk, &batch) : err;
 }
 
+static void tell_count(struct scan *s, uint64_t chunk, uint64_t n)
+{
+	const struct hf_find *find = s->find;
+
+	if (find->chunks && n && !s->err)
+		s->err = find->chunks->counted(find->ctx, chunk, n);
+}
+
 /* The next one in order, once it is there. */
 static int take(struct scan *s)
 {
@@ -150,8 +163,10 @@ static int take(struct scan *s)
 
 		s->astray |= plan->exact ? slot->chunk.items.yes != promised : slot->chunk.items.yes > promised;
 	}
-	if (!err && !s->astray)
+	if (!err && !s->astray) {
+		tell_count(s, slot->number, slot->chunk.items.yes);
 		err = give_chunk(s, &slot->chunk);
+	}
 	/* That the stacks are not to be had of the summary is found here alone. */
 	if (err == HF_ERR_STATE && s->stacks && s->source->summary) {
 		s->astray = true;
@@ -209,6 +224,7 @@ static bool advance(struct scan *s)
 		if (plan->exact && plan->count && (s->find->count || s->state->skip) && s->in_flight)
 			return false;
 		if (answers_by_list(s, chunk, &count)) {
+			tell_count(s, chunk, count);
 			count_by_list(s, count);
 			continue;
 		}
@@ -223,14 +239,14 @@ static int run_scan(struct scan *s)
 {
 	int err = 0;
 
-	while (!err && !s->astray && !s->state->done) {
+	while (!err && !s->err && !s->astray && !s->state->done) {
 		while (s->in_flight < s->window && advance(s))
 			;
 		if (!s->in_flight)
 			break;
 		err = take(s);
 	}
-	return err;
+	return err ? err : s->err;
 }
 
 /* Nobody wants what is still under way. */
@@ -257,7 +273,7 @@ int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source
 	int err;
 
 	scan.exec = source->open->capture->common->exec;
-	scan.count = 2 * (size_t)hf_exec_seats(scan.exec, HF_WORK_DECODE);
+	scan.count = source->worker ? 1 : 2 * (size_t)hf_exec_seats(scan.exec, HF_WORK_DECODE);
 	/* Whoever wants few answers is not to pay for many chunks. */
 	scan.window = state->left == UINT64_MAX ? scan.count : 1;
 	scan.slots = calloc(scan.count, sizeof *scan.slots);

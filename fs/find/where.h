@@ -7,7 +7,7 @@
 #ifndef HF_FIND_WHERE_H
 #define HF_FIND_WHERE_H
 
-#include "fs/bytes/bytes.h"
+#include "fs/bytes/made.h"
 #include "fs/find/where_value.h"
 
 /* An ordinal with blanks before it, and the end of the line. */
@@ -18,26 +18,14 @@
 #define HF_WHERE_KEPT 256
 #define HF_WHERE_BYTES ((size_t)16 << 20)
 
-struct hf_where;
-
-/* lock is a leaf. */
-struct hf_wheres {
-	struct hf_common *common;
-	pthread_mutex_t lock;
-	pthread_cond_t made;
-	struct hf_link used; /* the one used last first */
-	size_t count, bytes;
-};
-
-void hf_wheres_init(struct hf_wheres *wheres, struct hf_common *common);
-void hf_wheres_fini(struct hf_wheres *wheres);
+extern const struct hf_made_kind hf_made_where;
 
 /*
  * The file of that kind and name, with a reference: hf_bytes_unref. Waits until its lines are counted, by a thread of the
  * executor. HF_ERR_NOT_FOUND: there is no such value, or it is spelled in another way. HF_ERR_WHERE_LIMIT,
  * HF_ERR_WHERE_UNKNOWN, HF_ERR_WHERE_UNTOLD: it cannot be told; or what reading the capture or its index returns.
  */
-int hf_where_get(struct hf_wheres *wheres, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+int hf_where_get(struct hf_mades *wheres, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
 		 enum hf_where_kind kind, const char *value, struct hf_bytes *ret_bytes);
 
 #endif

@@ -2,6 +2,7 @@
 #include "fs/profile/bbv_blocks.h"
 #include "codecs/base/array.h"
 #include "fs/stream/reach.h"
+#include "codecs/base/search.h"
 
 #include <stdlib.h>
 
@@ -124,15 +125,7 @@ void hf_bbv_blocks_free(struct hf_bbv_blocks *blocks)
 
 size_t hf_bbv_block_of(const struct hf_bbv_blocks *blocks, uint64_t pc)
 {
-	size_t low = 0, high = blocks->count;
+	const size_t n = HF_NUMBERS_UP_TO(blocks->start, blocks->count, pc);
 
-	while (high - low > 1) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (blocks->start[middle] <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return n ? n - 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/clock.h"
 #include "codecs/base/array.h"
+#include "codecs/base/search.h"
 
 #include <stdlib.h>
 
@@ -76,20 +77,14 @@ void hf_clock_end(struct hf_clock *clock, uint64_t first, uint64_t end)
 uint64_t hf_clock_at(const struct hf_clock *clock, uint64_t ordinal)
 {
 	const struct hf_clock_point *p = clock->point;
-	size_t low = 0, high = clock->n;
+	size_t low, high;
 
 	if (clock->state != HF_CLOCK_KNOWN)
 		return ordinal;
 	if (ordinal <= p[0].ordinal)
 		return p[0].time * clock->scale;
-	while (high - low > 1) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (p[middle].ordinal <= ordinal)
-			low = middle;
-		else
-			high = middle;
-	}
+	high = HF_COUNT_UP_TO(p, clock->n, ordinal, ordinal);
+	low = high - 1;
 	if (high == clock->n)
 		return p[low].time * clock->scale;
 	return p[low].time * clock->scale + (uint64_t)((wide)((p[high].time - p[low].time) * clock->scale) *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lcov.info: which lines, functions and branches of the source were executed, for lcov and genhtml. */
 #include "codecs/base/array.h"
+#include "codecs/base/search.h"
 #include "fs/profile/sources.h"
 #include "fs/program/companion.h"
 
@@ -149,16 +150,8 @@ static uint64_t count_entries(const struct hf_profiled *of, const struct hf_symb
 
 static const char *name_at(const struct coverage *c, uint64_t address)
 {
-	size_t low = 0, high = c->names.count;
+	const size_t low = address ? HF_COUNT_UP_TO(c->names.symbol, c->names.count, address, address - 1) : 0;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (c->names.symbol[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < c->names.count && c->names.symbol[low].address == address ? c->names.symbol[low].name : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/protobuf.h"
+#include "codecs/base/bytes.h"
 
 #include <assert.h>
 #include <string.h>
@@ -9,12 +10,7 @@ enum { VARINT = 0, DELIMITED = 2 };
 
 size_t hf_proto_varint(uint8_t *to, uint64_t value)
 {
-	size_t n = 0;
-
-	for (; value > 0x7f; value >>= 7)
-		to[n++] = (uint8_t)(value | 0x80);
-	to[n++] = (uint8_t)value;
-	return n;
+	return (size_t)(hf_put_varint(to, value) - to);
 }
 
 static void put_varint(struct hf_proto *message, uint64_t value)

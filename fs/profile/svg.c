@@ -80,11 +80,6 @@ void hf_svg_say_name(struct hf_svg *svg, const char *name, size_t size)
 	hf_escape_xml(svg->sink, name, size);
 }
 
-void hf_svg_say_number(struct hf_svg *svg, uint64_t n)
-{
-	hf_put_grouped(svg->sink, n);
-}
-
 int hf_svg_put_points(struct hf_svg *svg, const struct hf_points *points, const char *class)
 {
 	int err;

@@ -32,7 +32,6 @@ void hf_svg_end_path(struct hf_svg *svg);
 /* Text of the element that is open: ours, a name, a number. */
 void hf_svg_say(struct hf_svg *svg, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hf_svg_say_name(struct hf_svg *svg, const char *name, size_t size);
-void hf_svg_say_number(struct hf_svg *svg, uint64_t n);
 
 /* Fills the element that is open. HF_ERR_NOMEM. */
 int hf_svg_put_points(struct hf_svg *svg, const struct hf_points *points, const char *class);

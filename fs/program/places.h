@@ -7,7 +7,7 @@
 #define HF_FS_PLACES_H
 
 #include "codecs/image/bias.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "index/index.h"
 
 #include <stdatomic.h>

@@ -124,17 +124,13 @@ void hf_rows_chunk_keep(struct hf_rows_session *session, struct hf_rows_chunk *c
 int hf_rows_chunk_get(struct hf_rows_session *session, struct hf_rows_hart *hart, uint64_t number,
 		      struct hf_rows_chunk **ret_chunk)
 {
-	struct hf_rows_chunk *chunk = hf_rows_chunk_find(session, hart, number);
+	struct hf_rows_chunk *chunk = hf_rows_chunk_new(hart, number);
 	int err;
 
-	*ret_chunk = chunk;
-	if (chunk)
-		return 0;
-	/* Memory of those that nobody reads is free for this one. */
-	hf_rows_chunk_drop(session, HF_ROWS_CHUNKS_KEPT - 1);
-	chunk = hf_rows_chunk_new(hart, number);
 	if (!chunk)
 		return HF_ERR_NOMEM;
+	/* Memory of those that nobody reads is free for this one. */
+	hf_rows_chunk_drop(session, HF_ROWS_CHUNKS_KEPT - 1);
 	err = hf_rows_chunk_decode(hart->open, &hart->cursor, chunk);
 	if (err) {
 		hf_rows_chunk_free(chunk);

@@ -82,7 +82,7 @@ int hf_rows_hart_count(struct hf_rows_hart *hart);
 /* What texts of a profile would be made of. */
 struct hf_profiled hf_rows_hart_profiled(const struct hf_rows_session *session, const struct hf_rows_hart *hart);
 
-/* With a reference. HF_ERR_LIMIT: HF_ROWS_CHUNK_EVENTS. */
+/* Decodes one that is not kept, on this thread, and keeps it, with a reference. HF_ERR_LIMIT: HF_ROWS_CHUNK_EVENTS. */
 int hf_rows_chunk_get(struct hf_rows_session *session, struct hf_rows_hart *hart, uint64_t number,
 		      struct hf_rows_chunk **ret_chunk);
 /* For other threads: decodes it with that cursor. To be freed, or kept. */

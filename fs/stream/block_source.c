@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/stream/block_source.h"
 #include "fs/base/common.h"
-#include "fs/base/lock.h"
 #include "fs/base/metrics.h"
 #include "fs/base/once.h"
 #include "fs/stream/parked_scan.h"
+#include "index/base/lock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

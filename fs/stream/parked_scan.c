@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/stream/parked_scan.h"
-#include "fs/base/lock.h"
+#include "index/base/lock.h"
 #include "index/exec/exec.h"
 
 #include <assert.h>

@@ -391,36 +391,34 @@ static bool each_moment(const struct hf_look *look, struct hf_node_key key)
 	return key.first != key.last || each_one(look, key);
 }
 
-static int get_moment(const struct hf_subject *of, uint8_t **ret_text, size_t *ret_size)
+static int get_moment(const struct hf_subject *of, struct hf_moment_kept **ret_kept)
 {
 	const struct hf_node_key *key = of->key;
 
-	return hf_moments_text(of->tree->moments, key->capture, of->facts, key->hart, key->first, ret_text, ret_size);
+	return hf_moments_get(of->tree->moments, key->capture, of->facts, key->hart, key->first, ret_kept);
 }
 
 static int size_moment(const struct hf_subject *of, uint64_t *ret_size)
 {
-	uint8_t *text;
-	size_t size;
-	int err = get_moment(of, &text, &size);
+	struct hf_moment_kept *kept;
+	int err = get_moment(of, &kept);
 
 	if (err)
 		return err;
-	free(text);
-	*ret_size = size;
+	*ret_size = hf_sink_total(&kept->text);
+	hf_made_put(&kept->made);
 	return 0;
 }
 
 static int write_moment(const struct hf_subject *of, struct hf_sink *sink)
 {
-	uint8_t *text;
-	size_t size;
-	int err = get_moment(of, &text, &size);
+	struct hf_moment_kept *kept;
+	int err = get_moment(of, &kept);
 
 	if (err)
 		return err;
-	hf_sink_write(sink, text, size);
-	free(text);
+	hf_sink_write(sink, kept->text.start, (size_t)hf_sink_total(&kept->text));
+	hf_made_put(&kept->made);
 	return 0;
 }
 

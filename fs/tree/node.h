@@ -9,8 +9,8 @@
 
 #include "codecs/base/chains.h"
 #include "fs/base/list.h"
-#include "fs/base/lock.h"
 #include "fs/tree/opened.h"
+#include "index/base/lock.h"
 
 #include <stdatomic.h>
 

@@ -11,10 +11,9 @@
 #include "fs/tree/node.h"
 
 struct hf_held_files;
-struct hf_moments;
+struct hf_mades;
 struct hf_profiles;
 struct hf_slices;
-struct hf_wheres;
 
 /* Seconds for which the kernel may believe names and attributes; the short one is of what waits for an index. */
 #define HF_TIMEOUT_LONG 5.0
@@ -44,8 +43,8 @@ struct hf_tree {
 	struct hf_captures *captures;
 	struct hf_slices *slices;
 	struct hf_profiles *profiles;
-	struct hf_wheres *wheres;
-	struct hf_moments *moments;
+	struct hf_mades *wheres;
+	struct hf_mades *moments;
 
 	struct hf_nodes nodes;
 	struct hf_kepts kepts;

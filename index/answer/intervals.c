@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/answer/intervals.h"
 
+#include "codecs/base/search.h"
 #include "index/read/decode_index.h"
 
 #include <stdlib.h>
@@ -20,17 +21,7 @@ static bool stopped(const struct hf_intervals *in)
 /* The one with that instruction, which is in one. */
 static uint64_t number_of(const struct hf_intervals *in, uint64_t ordinal)
 {
-	uint64_t low = 0, high = in->count;
-
-	while (high - low > 1) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (in->at[middle] <= ordinal)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return HF_NUMBERS_UP_TO(in->at + 1, in->count - 1, ordinal);
 }
 
 /* ---- by decoding ---- */

@@ -4,7 +4,7 @@
 #include "index/base/fault.h"
 #include "index/catalogue/catalogue.h"
 #include "index/catalogue/catalogue_file.h"
-#include "index/store/spool_format.h"
+#include "index/base/lock.h"
 #include "index/store/spool_room.h"
 
 #include <pthread.h>
@@ -163,7 +163,7 @@ int hf_catalogue_find(struct hf_catalogue *cat, const char *path, const struct h
 	int err;
 
 	*ret_entry = (struct hf_catalogue_entry){.stamp = *stamp};
-	pthread_mutex_lock(&cat->lock);
+	HF_LOCKED(&cat->lock);
 	pending = *find_pending(cat, hf_catalogue_row_id(path));
 	if (!pending)
 		err = hf_catalogue_file_find(&cat->file, &cat->views, path, stamp, ret_entry);
@@ -171,7 +171,6 @@ int hf_catalogue_find(struct hf_catalogue *cat, const char *path, const struct h
 		err = hf_catalogue_row_take(&cat->views, pending->row, ret_entry);
 	else
 		err = HF_ERR_NOT_FOUND;
-	pthread_mutex_unlock(&cat->lock);
 	return err && err != HF_ERR_NOMEM ? HF_ERR_NOT_FOUND : err;
 }
 
@@ -209,12 +208,8 @@ int hf_catalogue_put(struct hf_catalogue *cat, const char *path, const struct hf
 
 size_t hf_catalogue_pending(struct hf_catalogue *cat)
 {
-	size_t count;
-
-	pthread_mutex_lock(&cat->lock);
-	count = cat->count;
-	pthread_mutex_unlock(&cat->lock);
-	return count;
+	HF_LOCKED(&cat->lock);
+	return cat->count;
 }
 
 /* What waits at one moment, by id. It stays as it is, whatever is put meanwhile, until end_snapshot. */
@@ -281,7 +276,7 @@ int hf_catalogue_flush(struct hf_catalogue *cat)
 	struct snapshot snap;
 	int err;
 
-	pthread_mutex_lock(&cat->flushing);
+	HF_LOCKED(&cat->flushing);
 	err = begin_snapshot(cat, &snap);
 	if (!err && snap.count) {
 		do
@@ -290,6 +285,5 @@ int hf_catalogue_flush(struct hf_catalogue *cat)
 		       hf_spool_give_way(cat->place.dirfd));
 	}
 	end_snapshot(cat, &snap, !err && snap.count ? &file : NULL);
-	pthread_mutex_unlock(&cat->flushing);
 	return err;
 }

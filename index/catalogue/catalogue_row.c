@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/base/codecs.h"
 #include "index/catalogue/catalogue_row.h"
+
+#include "index/base/codecs.h"
 #include "index/table/row.h"
 
 #include <ctype.h>

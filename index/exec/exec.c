@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of the executor: they are started when there is a job for one more, and joined at the end. */
-#include "index/exec/exec_internal.h"
+#include "index/exec/exec.h"
+#include "index/base/lock.h"
 
 #include "codecs/isa/disasm.h"
 #include "codecs/source/source.h"
-#include "index/exec/exec.h"
+#include "index/exec/exec_internal.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -47,7 +48,7 @@ static struct hf_job *take_job(struct hf_exec_thread *self)
 	hf_queue_remove(job);
 	exec->work[job->work].running++;
 	job->state = HF_JOB_RUNNING;
-	job->since_ns = hf_exec_now_ns();
+	job->since_ns = hf_now_ns();
 	return job;
 }
 
@@ -275,17 +276,12 @@ unsigned hf_exec_seats(const struct hf_exec *exec, enum hf_work work)
 
 size_t hf_exec_load(struct hf_exec *exec, enum hf_work work, enum hf_urgency urgency)
 {
-	size_t load;
-
-	pthread_mutex_lock(&exec->lock);
-	load = exec->work[work].load[urgency];
-	pthread_mutex_unlock(&exec->lock);
-	return load;
+	HF_LOCKED(&exec->lock);
+	return exec->work[work].load[urgency];
 }
 
 void hf_exec_wake(struct hf_exec *exec)
 {
-	pthread_mutex_lock(&exec->lock);
+	HF_LOCKED(&exec->lock);
 	hf_exec_tell_changed(exec);
-	pthread_mutex_unlock(&exec->lock);
 }

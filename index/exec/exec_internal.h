@@ -8,6 +8,7 @@
 #define HF_INDEX_EXEC_INTERNAL_H
 
 #include "index/exec/job.h"
+#include "index/base/lock.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -53,14 +54,6 @@ struct hf_exec {
 	bool no_nice;
 	atomic_bool stopping;
 };
-
-static inline int64_t hf_exec_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static inline void hf_exec_wait_until(pthread_cond_t *cond, struct hf_exec *exec, int64_t until_ns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the owner of a job does with it: submitting, hurrying, cancelling and joining. */
 #include "index/exec/exec_internal.h"
+#include "index/base/lock.h"
 
 #include "index/exec/exec.h"
 
@@ -23,7 +24,7 @@ void hf_job_submit(struct hf_exec *exec, struct hf_job *job)
 
 void hf_job_submit_after(struct hf_exec *exec, struct hf_job *job, int64_t delay_ns)
 {
-	const int64_t due_ns = delay_ns ? hf_exec_now_ns() + delay_ns : 0;
+	const int64_t due_ns = delay_ns ? hf_now_ns() + delay_ns : 0;
 	bool refused = false;
 
 	pthread_mutex_lock(&exec->lock);
@@ -65,7 +66,7 @@ void hf_job_hurry(struct hf_job *job)
 
 	if (!exec)
 		return;
-	pthread_mutex_lock(&exec->lock);
+	HF_LOCKED(&exec->lock);
 	if (job->state == HF_JOB_QUEUED && (job->now != HF_URGENT || job->delayed)) {
 		hf_queue_remove(job);
 		hf_queue_set_urgency(job, HF_URGENT);
@@ -74,7 +75,6 @@ void hf_job_hurry(struct hf_job *job)
 		hf_queue_set_urgency(job, HF_URGENT);
 		hf_exec_tell_changed(exec);
 	}
-	pthread_mutex_unlock(&exec->lock);
 }
 
 bool hf_job_cancel(struct hf_job *job)
@@ -112,12 +112,11 @@ void hf_job_join(struct hf_job *job)
 
 	if (!exec)
 		return;
-	pthread_mutex_lock(&exec->lock);
+	HF_LOCKED(&exec->lock);
 	exec->waiting++;
 	while (is_under_way(job))
 		pthread_cond_wait(&exec->changed, &exec->lock);
 	exec->waiting--;
-	pthread_mutex_unlock(&exec->lock);
 }
 
 bool hf_job_stopping(const struct hf_job *job)

@@ -52,7 +52,7 @@ void hf_queue_add_delayed(struct hf_job *job)
 void hf_queue_add_due(struct hf_exec_threads *threads)
 {
 	struct hf_job *job = threads->delayed.first;
-	const int64_t now = job ? hf_exec_now_ns() : 0;
+	const int64_t now = job ? hf_now_ns() : 0;
 
 	for (; job && job->due_ns <= now; job = threads->delayed.first) {
 		unlink_job(&threads->delayed, job);

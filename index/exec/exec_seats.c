@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job that runs does with its seat: giving it to a more urgent one for a while, leaving it while it waits. */
 #include "index/exec/exec_internal.h"
+#include "index/base/lock.h"
 
 #include "codecs/source/source.h"
 #include "index/exec/exec.h"
@@ -47,7 +48,7 @@ static void pause_job(struct hf_job *job, const struct hf_stop *stop)
 	exec->waiting++;
 	pthread_cond_broadcast(&exec->changed);
 	while (!may_go_on(job, stop))
-		hf_exec_wait_until(&exec->changed, exec, hf_exec_now_ns() + LOOK_NS);
+		hf_exec_wait_until(&exec->changed, exec, hf_now_ns() + LOOK_NS);
 	exec->waiting--;
 	work->running++;
 	work->paused[job->now]--;
@@ -57,27 +58,24 @@ static void pause_job(struct hf_job *job, const struct hf_stop *stop)
 bool hf_job_must_give_way(struct hf_job *job)
 {
 	struct hf_exec *exec = job->exec;
-	bool must;
 
-	pthread_mutex_lock(&exec->lock);
-	if (job->now == HF_URGENT && hf_exec_now_ns() - job->since_ns >= exec->urgent_ns)
+	HF_LOCKED(&exec->lock);
+	if (job->now == HF_URGENT && hf_now_ns() - job->since_ns >= exec->urgent_ns)
 		hf_queue_set_urgency(job, HF_LATER);
 	hf_queue_add_due(hf_exec_threads_of(job));
-	must = must_pause(job);
-	pthread_mutex_unlock(&exec->lock);
-	return must;
+	return must_pause(job);
 }
 
 int64_t hf_job_give_way(struct hf_job *job, const struct hf_stop *stop)
 {
 	struct hf_exec *exec = job->exec;
-	const int64_t begun = hf_exec_now_ns();
+	const int64_t begun = hf_now_ns();
 	int64_t paused = 0;
 
 	pthread_mutex_lock(&exec->lock);
 	if (must_pause(job)) {
 		pause_job(job, stop);
-		job->since_ns = hf_exec_now_ns();
+		job->since_ns = hf_now_ns();
 		paused = job->since_ns - begun;
 	}
 	pthread_mutex_unlock(&exec->lock);
@@ -92,14 +90,13 @@ bool hf_job_leave_seat(struct hf_job *job)
 	if (!job)
 		return false;
 	work = hf_exec_work_of(job);
-	pthread_mutex_lock(&job->exec->lock);
+	HF_LOCKED(&job->exec->lock);
 	left = work->away < AWAY_MAX;
 	if (left) {
 		work->away++;
 		work->running--;
 		hf_exec_start_if_needed(job->exec, hf_exec_priority(job->work));
 	}
-	pthread_mutex_unlock(&job->exec->lock);
 	return left;
 }
 
@@ -107,18 +104,16 @@ void hf_job_take_seat(struct hf_job *job, bool left)
 {
 	if (!left)
 		return;
-	pthread_mutex_lock(&job->exec->lock);
+	HF_LOCKED(&job->exec->lock);
 	hf_exec_work_of(job)->away--;
 	hf_exec_work_of(job)->running++;
-	pthread_mutex_unlock(&job->exec->lock);
 }
 
 bool hf_job_gives_up(struct hf_job *job)
 {
 	if (!job || !job->spare)
 		return false;
-	pthread_mutex_lock(&job->exec->lock);
+	HF_LOCKED(&job->exec->lock);
 	job->gave_up = hf_exec_work_of(job)->away >= AWAY_SPARE_MAX;
-	pthread_mutex_unlock(&job->exec->lock);
 	return job->gave_up;
 }

@@ -2,7 +2,6 @@
 /* How a pass ends: whether what it made is of the capture as it is now, and what stays of one that failed. */
 #include "codecs/base/errors.h"
 #include "index/pass/pass_workers.h"
-#include "index/store/spool_format.h"
 #include "index/store/spool_room.h"
 
 int hf_pass_check_identity(struct hf_pass *pass)

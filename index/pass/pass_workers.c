@@ -2,6 +2,7 @@
 #include "index/pass/pass_workers.h"
 
 #include "index/exec/exec.h"
+#include "index/base/lock.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -144,7 +145,7 @@ static int help(struct hf_job *job, struct hf_worker *worker)
 	struct hf_stage *stage;
 
 	(void)worker;
-	pthread_mutex_lock(&workers->lock);
+	HF_LOCKED(&workers->lock);
 	while (!workers->stop) {
 		stage = pick(workers, helper->number);
 		if (stage)
@@ -152,7 +153,6 @@ static int help(struct hf_job *job, struct hf_worker *worker)
 		else
 			sleep_on(workers);
 	}
-	pthread_mutex_unlock(&workers->lock);
 	return 0;
 }
 
@@ -175,12 +175,11 @@ static void ask_allowed(struct hf_pass_workers *workers)
 		hf_job_submit(build->exec, &helper->job);
 		workers->started++;
 	}
-	pthread_mutex_lock(&workers->lock);
+	HF_LOCKED(&workers->lock);
 	if (workers->allowed != allowed) {
 		workers->allowed = allowed;
 		wake(workers);
 	}
-	pthread_mutex_unlock(&workers->lock);
 }
 
 int hf_pass_workers_new(struct hf_pass *pass, struct hf_pass_workers **ret_workers)
@@ -238,16 +237,15 @@ int hf_pass_workers_add(struct hf_pass_workers *workers, struct hf_pass_run *run
 		hf_pass_run_free(run);
 		return HF_ERR_BUG;
 	}
-	pthread_mutex_lock(&workers->lock);
+	HF_LOCKED(&workers->lock);
 	workers->run[workers->run_count++] = run;
 	wake(workers);
-	pthread_mutex_unlock(&workers->lock);
 	return 0;
 }
 
 void hf_pass_workers_remove(struct hf_pass_workers *workers, struct hf_pass_run *run)
 {
-	pthread_mutex_lock(&workers->lock);
+	HF_LOCKED(&workers->lock);
 	/* The run is at its end, though whoever brought it there may not have left it yet. */
 	while (!hf_pass_run_is_idle(run))
 		sleep_on(workers);
@@ -259,14 +257,12 @@ void hf_pass_workers_remove(struct hf_pass_workers *workers, struct hf_pass_run 
 			workers->run[i] = workers->run[i + 1];
 	}
 	workers->turn = NULL;
-	pthread_mutex_unlock(&workers->lock);
 }
 
 void hf_pass_workers_set_turn(struct hf_pass_workers *workers, struct hf_pass_run *run)
 {
-	pthread_mutex_lock(&workers->lock);
+	HF_LOCKED(&workers->lock);
 	workers->turn = run;
-	pthread_mutex_unlock(&workers->lock);
 }
 
 struct hf_pass_run *hf_pass_workers_turn(const struct hf_pass_workers *workers)
@@ -278,9 +274,8 @@ void hf_pass_workers_take_rows(struct hf_pass_workers *workers, struct hf_row_qu
 {
 	hf_row_queue_take(queue, &workers->turn->rows);
 	/* The decoding stage may have waited for the room. */
-	pthread_mutex_lock(&workers->lock);
+	HF_LOCKED(&workers->lock);
 	wake(workers);
-	pthread_mutex_unlock(&workers->lock);
 }
 
 bool hf_pass_workers_are_ours(const struct hf_pass_workers *workers)

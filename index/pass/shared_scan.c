@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "index/base/lock.h"
 #include "index/pass/shared_scan.h"
 
 #include <pthread.h>
@@ -260,16 +261,13 @@ static int reader_next(struct hf_scan *r, struct hf_point *ret_point, const uint
 static int reader_note(struct hf_scan *r, size_t i, struct hf_diag *ret_diag)
 {
 	struct hf_shared_scan *s = r->shared;
-	int err;
 
 	if (r->own)
 		return s->box->scan_note(r->own, i, ret_diag);
-	pthread_mutex_lock(&s->lock);
+	HF_LOCKED(&s->lock);
 	while (s->making)
 		pthread_cond_wait(&s->changed, &s->lock);
-	err = s->box->scan_note(s->scan, i, ret_diag);
-	pthread_mutex_unlock(&s->lock);
-	return err;
+	return s->box->scan_note(s->scan, i, ret_diag);
 }
 
 static struct hf_src *reader_base(const struct hf_scan *r)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/base/digest.h"
-#include "index/base/hash.h"
 #include "index/read/chunk_make.h"
-#include "index/read/decode_index.h"
 
 #include "codecs/base/memo.h"
+#include "index/base/digest.h"
+#include "index/base/hash.h"
+#include "index/read/decode_index.h"
 
 #include <stdlib.h>
 

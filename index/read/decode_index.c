@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The published decode index: opening it, and looking things up in it. */
-#include "index/base/codecs.h"
 #include "index/read/decode_index.h"
+
+#include "index/base/codecs.h"
 #include "index/read/doubts.h"
 #include "index/read/image.h"
 #include "index/store/published.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
+#include "index/base/lock.h"
 #include "index/read/decode_index.h"
 #include "index/read/merge.h"
 #include "index/read/view_table.h"
@@ -254,7 +255,7 @@ bool hf_view_table_serves(struct hf_view_table *table, uint32_t hart, uint64_t n
 	const size_t place = (size_t)((number ^ (uint64_t)hart << 5) % SERVED_MAX);
 	bool same = true;
 
-	pthread_mutex_lock(&table->file.lock);
+	HF_LOCKED(&table->file.lock);
 	if (!table->served)
 		table->served = calloc(SERVED_MAX, sizeof *table->served);
 	/* Without memory nothing is remembered. */
@@ -266,7 +267,6 @@ bool hf_view_table_serves(struct hf_view_table *table, uint32_t hart, uint64_t n
 		else
 			*served = (struct served){.number = number, .hart = hart, .sum = sum, .used = true};
 	}
-	pthread_mutex_unlock(&table->file.lock);
 	return same;
 }
 

@@ -4,6 +4,7 @@
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
 #include "index/base/libc.h"
+#include "index/base/lock.h"
 #include "index/store/file_name.h"
 #include "index/store/pack.h"
 #include "index/store/spool_format.h"
@@ -161,10 +162,9 @@ static struct {
 
 static void condemn(const struct stat *st)
 {
-	pthread_mutex_lock(&condemned.lock);
+	HF_LOCKED(&condemned.lock);
 	condemned.file[condemned.count++ % (sizeof condemned.file / sizeof condemned.file[0])] =
 		(struct condemned){.dev = st->st_dev, .ino = st->st_ino, .ctim = st->st_ctim};
-	pthread_mutex_unlock(&condemned.lock);
 }
 
 bool hf_dir_entry_is_condemned(const struct stat *st)
@@ -172,12 +172,11 @@ bool hf_dir_entry_is_condemned(const struct stat *st)
 	const size_t room = sizeof condemned.file / sizeof condemned.file[0];
 	bool found = false;
 
-	pthread_mutex_lock(&condemned.lock);
+	HF_LOCKED(&condemned.lock);
 	for (size_t i = 0; i < condemned.count && i < room && !found; i++)
 		found = condemned.file[i].dev == st->st_dev && condemned.file[i].ino == st->st_ino &&
 			condemned.file[i].ctim.tv_sec == st->st_ctim.tv_sec &&
 			condemned.file[i].ctim.tv_nsec == st->st_ctim.tv_nsec;
-	pthread_mutex_unlock(&condemned.lock);
 	return found;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of the files of a capture in an index directory. Internal to index/. */
+/* The names of the files of a capture in an index directory. Internal to index/, but for hf_index_files. */
 #ifndef HF_INDEX_FILE_NAME_H
 #define HF_INDEX_FILE_NAME_H
 
@@ -9,7 +9,7 @@
 #define HF_HEX_SIZE 33
 #define HF_FILE_NAME_SIZE 256
 
-/* By what the names of its files begin: all that decides the events of a capture: identity, schema, decoder versions. */
+/* By what the names of its files begin: all that decides the events of a capture, as identity, schema and decoder versions. */
 void hf_index_files(const struct hf_identity *identity, uint64_t ret_files[2]);
 /* 32 hexadecimal digits of it. */
 void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]);

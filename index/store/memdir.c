@@ -3,9 +3,9 @@
 
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
+#include "index/base/lock.h"
 #include "index/store/disk_file.h"
 #include "index/store/memory_file.h"
-#include "index/store/spool_format.h"
 #include "index/store/spool_room.h"
 #include "index/table/db.h"
 #include "index/table/vfs.h"
@@ -120,11 +120,10 @@ struct hf_memdir *hf_memdir_of(int fd, bool *ret_own)
 
 void hf_memdir_get_stats(struct hf_memdir *memdir, struct hf_memdir_stats *ret_stats)
 {
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	*ret_stats = (struct hf_memdir_stats){.limit = memdir->limit, .bytes = memdir->bytes};
 	for (const struct memfile *f = memdir->files; f; f = f->next)
 		ret_stats->files += f->fd >= 0;
-	pthread_mutex_unlock(&memdir->lock);
 }
 
 /* With the lock held, as the static functions up to the next line of dashes. */
@@ -186,67 +185,56 @@ int hf_memdir_open(struct hf_memdir *memdir, const char *name, int *ret_fd)
 	int err = HF_ERR_NOT_FOUND;
 
 	*ret_fd = -1;
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = *find(memdir, name);
 	if (f && f->fd >= 0) {
 		*ret_fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
 		err = *ret_fd < 0 ? hf_fault_set("opening", name, errno) : 0;
 	}
-	pthread_mutex_unlock(&memdir->lock);
 	return err;
 }
 
 bool hf_memdir_hides(struct hf_memdir *memdir, const char *name)
 {
 	struct memfile *f;
-	bool hides;
 
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = *find(memdir, name);
-	hides = f && f->hides;
-	pthread_mutex_unlock(&memdir->lock);
-	return hides;
+	return f && f->hides;
 }
 
 void hf_memdir_hide(struct hf_memdir *memdir, const char *name)
 {
 	struct memfile *f;
 
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = get(memdir, name);
 	if (f)
 		f->hides = true;
-	pthread_mutex_unlock(&memdir->lock);
 }
 
 void hf_memdir_keep(struct hf_memdir *memdir, bool keep)
 {
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	memdir->keep = keep;
-	pthread_mutex_unlock(&memdir->lock);
 }
 
 bool hf_memdir_keeps(struct hf_memdir *memdir)
 {
-	bool keep;
-
-	pthread_mutex_lock(&memdir->lock);
-	keep = memdir->keep;
-	pthread_mutex_unlock(&memdir->lock);
-	return keep;
+	HF_LOCKED(&memdir->lock);
+	return memdir->keep;
 }
 
 void hf_memdir_show(struct hf_memdir *memdir, const char *name)
 {
 	struct memfile *f;
 
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = *find(memdir, name);
 	if (f) {
 		f->hides = false;
 		tidy(memdir, name);
 	}
-	pthread_mutex_unlock(&memdir->lock);
 }
 
 int hf_memdir_begin(struct hf_memdir *memdir, const char *name, int *ret_fd)
@@ -255,7 +243,7 @@ int hf_memdir_begin(struct hf_memdir *memdir, const char *name, int *ret_fd)
 	int err = 0;
 
 	*ret_fd = -1;
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = get(memdir, name);
 	if (!f)
 		err = HF_ERR_NOMEM;
@@ -268,7 +256,6 @@ int hf_memdir_begin(struct hf_memdir *memdir, const char *name, int *ret_fd)
 	else
 		*ret_fd = f->making_fd;
 	tidy(memdir, name);
-	pthread_mutex_unlock(&memdir->lock);
 	return err;
 }
 
@@ -278,14 +265,13 @@ int hf_memdir_count(struct hf_memdir *memdir, const char *name)
 	struct stat st;
 	int err = HF_ERR_BUG;
 
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = *find(memdir, name);
 	if (f && f->making_fd >= 0 && fstat(f->making_fd, &st) == 0) {
 		memdir->bytes += (uint64_t)st.st_size - f->making_bytes;
 		f->making_bytes = (uint64_t)st.st_size;
 		err = memdir->bytes > memdir->limit ? hf_fault_set("keeping in memory", name, ENOSPC) : 0;
 	}
-	pthread_mutex_unlock(&memdir->lock);
 	return err;
 }
 
@@ -296,14 +282,13 @@ int hf_memdir_finish(struct hf_memdir *memdir, const char *name)
 
 	if (err)
 		return err;
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = *find(memdir, name);
 	drop_complete(memdir, f);
 	f->fd = f->making_fd;
 	f->bytes = f->making_bytes;
 	f->making_fd = -1;
 	f->making_bytes = 0;
-	pthread_mutex_unlock(&memdir->lock);
 	return 0;
 }
 
@@ -311,7 +296,7 @@ void hf_memdir_end(struct hf_memdir *memdir, const char *name)
 {
 	struct memfile *f;
 
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = *find(memdir, name);
 	if (f) {
 		memdir->bytes -= f->making_bytes;
@@ -319,7 +304,6 @@ void hf_memdir_end(struct hf_memdir *memdir, const char *name)
 		close_fd(&f->making_fd);
 		tidy(memdir, name);
 	}
-	pthread_mutex_unlock(&memdir->lock);
 }
 
 bool hf_memdir_remove(struct hf_memdir *memdir, const char *name, int fd)
@@ -327,14 +311,13 @@ bool hf_memdir_remove(struct hf_memdir *memdir, const char *name, int fd)
 	struct memfile *f;
 	bool found;
 
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	f = *find(memdir, name);
 	found = f && f->fd >= 0 && (fd < 0 || is_same(f->fd, fd));
 	if (found) {
 		drop_complete(memdir, f);
 		tidy(memdir, name);
 	}
-	pthread_mutex_unlock(&memdir->lock);
 	return found;
 }
 
@@ -412,7 +395,7 @@ static struct memfile *next_to_move(struct hf_memdir *memdir, enum hf_db_kind ki
 	struct memfile *f;
 
 	*ret_fd = -1;
-	pthread_mutex_lock(&memdir->lock);
+	HF_LOCKED(&memdir->lock);
 	for (f = memdir->files; f; f = f->next)
 		if (f->fd >= 0 && kind_of(f->name) == kind && skip-- == 0)
 			break;
@@ -421,7 +404,6 @@ static struct memfile *next_to_move(struct hf_memdir *memdir, enum hf_db_kind ki
 		*ret_bytes = f->bytes;
 		*ret_fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
 	}
-	pthread_mutex_unlock(&memdir->lock);
 	return f;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading packs. */
+#include "index/store/pack.h"
+
 #include "codecs/base/bytes.h"
 #include "index/base/fault.h"
-#include "index/store/pack.h"
 #include "index/store/pack_format.h"
 #include "index/store/spool_format.h"
 #include "index/table/db.h"

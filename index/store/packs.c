@@ -3,6 +3,7 @@
 #include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
+#include "index/base/lock.h"
 #include "index/store/disk_file.h"
 #include "index/store/memory_file.h"
 #include "index/store/packs.h"
@@ -173,14 +174,6 @@ static void list_directory(struct hf_packs *packs)
 		closedir(dir);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* With the lock, which it leaves meanwhile: others may have published packs. Whether any of them may be new to the
  * caller. */
 static bool look_for_packs(struct hf_packs *packs)
@@ -192,7 +185,7 @@ static bool look_for_packs(struct hf_packs *packs)
 			pthread_cond_wait(&packs->was_listed, &packs->lock);
 		return true;
 	}
-	if ((packs->listed_ns && now_ns() - packs->listed_ns < LIST_PAUSE_NS) || fstat(packs->dirfd, &st) < 0 ||
+	if ((packs->listed_ns && hf_now_ns() - packs->listed_ns < LIST_PAUSE_NS) || fstat(packs->dirfd, &st) < 0 ||
 	    (packs->listed_ns && st.st_mtim.tv_sec == packs->listed.tv_sec &&
 	     st.st_mtim.tv_nsec == packs->listed.tv_nsec))
 		return false;
@@ -201,7 +194,7 @@ static bool look_for_packs(struct hf_packs *packs)
 	list_directory(packs);
 	pthread_mutex_lock(&packs->lock);
 	packs->listed = st.st_mtim;
-	packs->listed_ns = now_ns();
+	packs->listed_ns = hf_now_ns();
 	packs->listing = false;
 	pthread_cond_broadcast(&packs->was_listed);
 	return true;
@@ -282,11 +275,10 @@ int hf_packs_read(struct hf_packs *packs, const char *name, uint8_t **ret_bytes,
 	*ret_size = 0;
 	if (!hf_pack_key_of(name, &key))
 		return HF_ERR_NOT_FOUND;
-	pthread_mutex_lock(&packs->lock);
+	HF_LOCKED(&packs->lock);
 	err = find(packs, &key, ret_bytes, ret_size);
 	if (err == HF_ERR_NOT_FOUND && look_for_packs(packs))
 		err = find(packs, &key, ret_bytes, ret_size);
-	pthread_mutex_unlock(&packs->lock);
 	return err;
 }
 
@@ -297,7 +289,7 @@ void hf_packs_drop(struct hf_packs *packs, const char *name)
 
 	if (!hf_pack_key_of(name, &key))
 		return;
-	pthread_mutex_lock(&packs->lock);
+	HF_LOCKED(&packs->lock);
 	while ((file = find_waiting(packs, &key)))
 		file->hidden = true;
 	for (size_t i = 0; i < packs->count; i++) {
@@ -306,7 +298,6 @@ void hf_packs_drop(struct hf_packs *packs, const char *name)
 		if (entry)
 			entry->hidden = true;
 	}
-	pthread_mutex_unlock(&packs->lock);
 }
 
 /* ---- making files ---- */
@@ -326,14 +317,13 @@ int hf_packs_begin(struct hf_packs *packs, const char *name)
 
 	if (!hf_pack_key_of(name, &key))
 		return HF_ERR_BUG;
-	pthread_mutex_lock(&packs->lock);
+	HF_LOCKED(&packs->lock);
 	if (find_making(packs, &key))
 		err = HF_ERR_BUSY;
 	else
 		err = hf_array_room(&packs->making, packs->making_count, sizeof *packs->making);
 	if (!err)
 		packs->making[packs->making_count++] = key;
-	pthread_mutex_unlock(&packs->lock);
 	return err;
 }
 
@@ -349,7 +339,7 @@ int hf_packs_finish(struct hf_packs *packs, const char *name, uint8_t *bytes, si
 	file->bytes = bytes;
 	file->entry.size = (uint32_t)size;
 	file->entry.index = name[strlen(name) - 1] == 'i';
-	pthread_mutex_lock(&packs->lock);
+	HF_LOCKED(&packs->lock);
 	older = find_waiting(packs, &file->entry.key);
 	if (older)
 		older->hidden = true;
@@ -358,7 +348,6 @@ int hf_packs_finish(struct hf_packs *packs, const char *name, uint8_t *bytes, si
 	*bucket = file;
 	packs->waiting_count++;
 	packs->waiting_bytes += size;
-	pthread_mutex_unlock(&packs->lock);
 	return 0;
 }
 
@@ -368,29 +357,20 @@ void hf_packs_end(struct hf_packs *packs, const char *name)
 
 	if (!hf_pack_key_of(name, &key))
 		return;
-	pthread_mutex_lock(&packs->lock);
+	HF_LOCKED(&packs->lock);
 	making = find_making(packs, &key);
 	if (making)
 		*making = packs->making[--packs->making_count];
-	pthread_mutex_unlock(&packs->lock);
 }
 
 size_t hf_packs_waiting(struct hf_packs *packs)
 {
-	size_t count;
-
-	pthread_mutex_lock(&packs->lock);
-	count = packs->waiting_count;
-	pthread_mutex_unlock(&packs->lock);
-	return count;
+	HF_LOCKED(&packs->lock);
+	return packs->waiting_count;
 }
 
 bool hf_packs_is_full(struct hf_packs *packs)
 {
-	bool full;
-
-	pthread_mutex_lock(&packs->lock);
-	full = packs->waiting_count >= FULL_FILES || packs->waiting_bytes >= FULL_BYTES;
-	pthread_mutex_unlock(&packs->lock);
-	return full;
+	HF_LOCKED(&packs->lock);
+	return packs->waiting_count >= FULL_FILES || packs->waiting_bytes >= FULL_BYTES;
 }

@@ -4,6 +4,7 @@
  * that wait, or a pack away. The other lock is held only where what others see changes.
  */
 #include "codecs/base/errors.h"
+#include "index/base/lock.h"
 #include "index/store/dir_entry.h"
 #include "index/store/packs.h"
 #include "index/store/packs_internal.h"
@@ -130,11 +131,10 @@ static int publish_batch(struct hf_packs *packs, struct batch *batch)
 		err = hf_packs_open_pack(packs, name, &pack);
 	if (err)
 		return err;
-	pthread_mutex_lock(&packs->lock);
+	HF_LOCKED(&packs->lock);
 	pack = hf_packs_add(packs, pack);
 	if (pack)
 		leave_to_pack(packs, batch, pack);
-	pthread_mutex_unlock(&packs->lock);
 	return pack ? 0 : HF_ERR_NOMEM;
 }
 
@@ -323,11 +323,10 @@ int hf_packs_flush(struct hf_packs *packs)
 	bool more = true;
 	int err = 0;
 
-	pthread_mutex_lock(&packs->flush_lock);
+	HF_LOCKED(&packs->flush_lock);
 	while (!err && more)
 		err = publish(packs, &more);
 	if (!err)
 		err = merge(packs);
-	pthread_mutex_unlock(&packs->flush_lock);
 	return err;
 }

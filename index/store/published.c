@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "index/base/lock.h"
 #include "index/store/published.h"
 
 int hf_published_open(struct hf_published *file, int dirfd, enum hf_db_kind kind)
@@ -21,12 +22,8 @@ void hf_published_remove(const struct hf_published *file)
 
 uint64_t hf_published_memory(struct hf_published *file)
 {
-	uint64_t bytes;
-
-	pthread_mutex_lock(&file->lock);
-	bytes = hf_store_memory(file->store);
-	pthread_mutex_unlock(&file->lock);
-	return bytes;
+	HF_LOCKED(&file->lock);
+	return hf_store_memory(file->store);
 }
 
 int hf_published_noted(struct hf_published *file, int err)

@@ -145,11 +145,6 @@ void hf_spool_unref(struct hf_spool *spool)
 	free(spool);
 }
 
-uint64_t hf_spool_file_size(const struct hf_spool *spool)
-{
-	return spool->file_size;
-}
-
 static size_t frame_size(const struct hf_spool *s, uint64_t i)
 {
 	const uint64_t left = s->stream_size - i * HF_SPOOL_FRAME;

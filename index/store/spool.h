@@ -17,7 +17,6 @@ struct hf_spool;
 int hf_spool_open(int dirfd, const struct hf_identity *identity, uint64_t stream_size, struct hf_spool **ret_spool);
 struct hf_spool *hf_spool_ref(struct hf_spool *spool);
 void hf_spool_unref(struct hf_spool *spool);
-uint64_t hf_spool_file_size(const struct hf_spool *spool);
 
 /*
  * Bytes [offset, offset + n) of the stream, which it has; checked. Thread-safe. HF_ERR_STATE: the file is damaged. Its

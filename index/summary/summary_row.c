@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of a published summary. */
+#include "index/base/lock.h"
 #include "index/summary/summary_internal.h"
 
 const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *s, uint32_t id)
@@ -16,9 +17,8 @@ int hf_summary_fetch(struct hf_summary *s, const struct hf_table *table, uint64_
 
 	if (number > HF_NUMBER_MAX)
 		return HF_ERR_STATE;
-	pthread_mutex_lock(&s->file.lock);
+	HF_LOCKED(&s->file.lock);
 	err = hf_store_find(s->file.store, table, HF_SEEK_AT, hf_row_id(slot, number), NULL, ret_row);
-	pthread_mutex_unlock(&s->file.lock);
 	return err > 0 ? HF_ERR_STATE : err;
 }
 
@@ -29,8 +29,7 @@ int hf_summary_fetch_number(struct hf_summary *s, const struct hf_table *table, 
 
 	if (number > HF_NUMBER_MAX)
 		return HF_ERR_STATE;
-	pthread_mutex_lock(&s->file.lock);
+	HF_LOCKED(&s->file.lock);
 	err = hf_store_number(s->file.store, table, hf_row_id(slot, number), ret_number);
-	pthread_mutex_unlock(&s->file.lock);
 	return err > 0 ? HF_ERR_STATE : err;
 }

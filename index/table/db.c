@@ -148,19 +148,6 @@ void hf_db_bind(sqlite3_stmt *stmt, size_t n, const uint64_t *values)
 		sqlite3_bind_int64(stmt, (int)i + 1, (sqlite3_int64)values[i]);
 }
 
-int hf_db_run_with(sqlite3 *db, const char *sql, size_t n, const uint64_t *values)
-{
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(db, sql, &stmt);
-
-	if (err)
-		return err;
-	hf_db_bind(stmt, n, values);
-	err = hf_db_exec(stmt);
-	sqlite3_finalize(stmt);
-	return err;
-}
-
 int hf_db_number(sqlite3 *db, const char *sql, uint64_t *ret_value)
 {
 	sqlite3_stmt *stmt;

@@ -72,8 +72,6 @@ int hf_db_step(sqlite3_stmt *stmt);
 int hf_db_exec(sqlite3_stmt *stmt);
 /* Binds the values u64 from parameter 1 on. */
 void hf_db_bind(sqlite3_stmt *stmt, size_t n, const uint64_t *values);
-/* Runs one statement with parameters. */
-int hf_db_run_with(sqlite3 *db, const char *sql, size_t n, const uint64_t *values);
 /* The number in the first column of the first row; NULL and no row are HF_NOTE_END. */
 int hf_db_number(sqlite3 *db, const char *sql, uint64_t *ret_value);
 

@@ -2,6 +2,7 @@
 #include "index/table/row_queue.h"
 
 #include "codecs/base/err.h"
+#include "index/base/lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,24 +58,17 @@ static int push(struct hf_row_queue *queue, const struct hf_row *row, const void
 int hf_row_queue_push(struct hf_row_queue *queue, uint32_t kind, const void *a, size_t an, const void *b, size_t bn)
 {
 	const struct hf_row row = {.kind = kind, .size = (uint32_t)(an + bn)};
-	int err;
 
 	if (an > ROW_MAX || bn > ROW_MAX)
 		return HF_ERR_LIMIT;
-	pthread_mutex_lock(&queue->lock);
-	err = push(queue, &row, a, an, b, bn);
-	pthread_mutex_unlock(&queue->lock);
-	return err;
+	HF_LOCKED(&queue->lock);
+	return push(queue, &row, a, an, b, bn);
 }
 
 size_t hf_row_queue_size(struct hf_row_queue *queue)
 {
-	size_t bytes;
-
-	pthread_mutex_lock(&queue->lock);
-	bytes = queue->bytes;
-	pthread_mutex_unlock(&queue->lock);
-	return bytes;
+	HF_LOCKED(&queue->lock);
+	return queue->bytes;
 }
 
 const struct hf_row *hf_row_queue_pop(struct hf_row_queue *queue)
@@ -102,13 +96,12 @@ const struct hf_row *hf_row_queue_pop(struct hf_row_queue *queue)
 
 void hf_row_queue_take(struct hf_row_queue *queue, struct hf_row_queue *from)
 {
-	pthread_mutex_lock(&from->lock);
+	HF_LOCKED(&from->lock);
 	queue->first = from->first;
 	queue->last = from->last;
 	queue->bytes = from->bytes;
 	from->first = from->last = NULL;
 	from->bytes = 0;
-	pthread_mutex_unlock(&from->lock);
 }
 
 void hf_row_queue_init(struct hf_row_queue *queue)

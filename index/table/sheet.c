@@ -3,6 +3,7 @@
 
 #include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
+#include "codecs/base/search.h"
 
 #include <string.h>
 
@@ -151,19 +152,11 @@ int hf_sheet_save(const struct hf_sheet *sheet, uint8_t **ret_bytes, size_t *ret
 /* How many rows have a smaller key. Most are asked for behind all of them. */
 static size_t place_of(const struct rows *rows, uint64_t key)
 {
-	size_t low = 0, high = rows->count;
+	const size_t count = rows->count;
 
-	if (!high || rows->entries[high - 1].key < key)
-		return high;
-	while (low < high) {
-		const size_t at = low + (high - low) / 2;
-
-		if (rows->entries[at].key < key)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
+	if (!count || rows->entries[count - 1].key < key)
+		return count;
+	return key ? HF_COUNT_UP_TO(rows->entries, count, key, key - 1) : 0;
 }
 
 int hf_sheet_put(struct hf_sheet *sheet, const struct hf_table *table, uint64_t key, const void *row)

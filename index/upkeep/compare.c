@@ -4,6 +4,8 @@
  * row. A build is the same whatever was interrupted and however many threads there are; only what zstd makes of the
  * same bytes may depend on its version.
  */
+#include "index/upkeep/compare.h"
+
 #include "index/pass/build.h"
 #include "index/pass/pass.h"
 #include "index/read/decode_index.h"
@@ -12,7 +14,6 @@
 #include "index/summary/call_page.h"
 #include "index/summary/page.h"
 #include "index/summary/summary.h"
-#include "index/upkeep/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

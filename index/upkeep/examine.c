@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking for files of a capture that are no good: damaged, or not what their name says. */
+#include "index/upkeep/examine.h"
+
 #include "index/base/fault.h"
 #include "index/read/decode_index.h"
 #include "index/read/view_table.h"
@@ -8,7 +10,6 @@
 #include "index/summary/summary.h"
 #include "index/table/db.h"
 #include "index/table/vfs.h"
-#include "index/upkeep/examine.h"
 
 #include <errno.h>
 #include <fcntl.h>

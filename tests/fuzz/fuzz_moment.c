@@ -8,6 +8,7 @@
 #define hf_cursor_advance next_chunk
 #define hf_cursor_take take_events
 #include "fs/find/moment_scan.c"
+#include "fs/find/walk.c"
 
 #include "fs/find/moment_text.h"
 #include "tests/lib/fuzztext.h"

@@ -3,8 +3,8 @@
  * Locks and conditions as all floors use them: HF_LOCKED(&x->lock) holds a mutex until the end of its block, and
  * conditions go by the monotonic clock, so that a wait of two seconds is one whatever the time of the day becomes.
  */
-#ifndef HF_FS_LOCK_H
-#define HF_FS_LOCK_H
+#ifndef HF_INDEX_LOCK_H
+#define HF_INDEX_LOCK_H
 
 #include <pthread.h>
 #include <stdint.h>
