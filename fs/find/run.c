@@ -6,9 +6,6 @@
 #include "fs/find/run.h"
 #include "fs/base/views.h"
 #include "fs/bytes/kinds.h"
-#include "fs/capture/all.h"
-#include "fs/capture/open_pool.h"
-#include "fs/capture/repair.h"
 #include "fs/find/scan.h"
 #include "fs/find/untold.h"
 

@@ -3,9 +3,7 @@
 #include "fs/profile/profile.h"
 #include "codecs/setup/code_size.h"
 #include "fs/bytes/answer.h"
-#include "fs/bytes/bytes.h"
 #include "fs/capture/open_pool.h"
-#include "fs/capture/repair.h"
 #include "fs/facts/capture.h"
 #include "fs/profile/texts.h"
 
