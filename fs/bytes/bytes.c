@@ -4,7 +4,6 @@
 #include "fs/capture/open_pool.h"
 #include "fs/capture/recognise.h"
 #include "fs/capture/repair.h"
-#include "fs/facts/capture.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,6 @@
 #include "fs/bytes/request.h"
 #include "codecs/source/errors.h"
 #include "fs/capture/repair.h"
-#include "fs/facts/capture.h"
 #include "fs/facts/opened.h"
 
 #include <stdlib.h>

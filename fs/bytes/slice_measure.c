@@ -2,7 +2,6 @@
 /* Measuring one view of a slice: how long it is, and where it can be entered. */
 #include "codecs/base/array.h"
 #include "fs/bytes/kinds.h"
-#include "fs/bytes/slice.h"
 #include "fs/bytes/slice_parts.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/queue.h"

@@ -6,7 +6,6 @@
 #include "fs/capture/all.h"
 #include "fs/capture/known.h"
 #include "fs/capture/recognise.h"
-#include "fs/capture/spooler.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/info.h"
 #include "fs/facts/state.h"

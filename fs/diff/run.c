@@ -3,7 +3,6 @@
 #include "fs/bytes/answer.h"
 #include "fs/diff/run.h"
 #include "codecs/image/common.h"
-#include "fs/bytes/bytes.h"
 #include "fs/capture/all.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"

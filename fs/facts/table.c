@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of captures by path. */
 #include "fs/facts/table.h"
-#include "fs/base/common.h"
 #include "fs/base/list.h"
 #include "fs/facts/capture.h"
 #include "fs/facts/facts.h"

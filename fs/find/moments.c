@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/moments.h"
 #include "fs/bytes/answer.h"
-#include "fs/bytes/bytes.h"
-#include "fs/capture/all.h"
-#include "fs/capture/open_pool.h"
-#include "fs/capture/repair.h"
 #include "fs/facts/facts.h"
 #include "index/summary/summary.h"
 

@@ -2,7 +2,6 @@
 #include "fs/find/scan.h"
 #include "codecs/isa/disasm.h"
 #include "fs/bytes/answer.h"
-#include "fs/facts/opened.h"
 #include "fs/find/stacks.h"
 
 #include <stdlib.h>

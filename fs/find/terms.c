@@ -5,7 +5,6 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/listing/listing.h"
 #include "codecs/setup/code_size.h"
-#include "fs/base/list.h"
 #include "fs/facts/opened.h"
 #include "fs/find/stack_text.h"
 

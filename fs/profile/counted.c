@@ -2,7 +2,6 @@
 /* What all texts of a profile are made of: how often each instruction was executed, and the calls. */
 #include "fs/profile/counted.h"
 #include "fs/bytes/answer.h"
-#include "fs/bytes/bytes.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/opened.h"
 

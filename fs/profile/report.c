@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.html: a page about a hart that stands alone, to be sent to somebody: what it is, and what it did. */
-#include "fs/base/human.h"
 #include "fs/capture/page.h"
 #include "fs/facts/info.h"
 #include "fs/facts/opened.h"

@@ -2,7 +2,6 @@
 #include "fs/program/debug_dir.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
-#include "fs/base/common.h"
 #include "fs/program/debug_file.h"
 
 #include <dirent.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/rows/ahead.h"
 #include "fs/bytes/answer.h"
-#include "fs/bytes/bytes.h"
 #include "fs/capture/repair.h"
-#include "fs/facts/opened.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,6 @@
 /* Chunks as they are decoded, kept and found again. */
 #include "codecs/base/array.h"
 #include "fs/bytes/answer.h"
-#include "fs/bytes/bytes.h"
 #include "fs/facts/opened.h"
 #include "fs/find/walk.h"
 #include "fs/rows/hart.h"

@@ -5,7 +5,6 @@
 #include "codecs/setup/code_size.h"
 #include "fs/capture/open_pool.h"
 #include "fs/facts/capture.h"
-#include "fs/profile/profile.h"
 #include "fs/rows/rows.h"
 
 #include <stdlib.h>
