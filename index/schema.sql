@@ -175,7 +175,7 @@ CREATE TABLE meta (
 	size INTEGER NOT NULL,          -- identity, as above
 	mtime_ns INTEGER NOT NULL,
 	print BLOB NOT NULL,
-	version INTEGER NOT NULL,       -- of what is in pages and lists
+	version INTEGER NOT NULL,       -- of what is in pages and sections
 	insns_limit INTEGER NOT NULL,   -- as in the decode index it belongs to
 	events_limit INTEGER NOT NULL,
 	bytes_limit INTEGER NOT NULL
@@ -187,21 +187,20 @@ CREATE TABLE hart (
 	insns INTEGER NOT NULL,
 	chunks INTEGER NOT NULL,
 	spans INTEGER NOT NULL,
+	runs INTEGER NOT NULL,          -- numbers of runs
 	contexts INTEGER NOT NULL
 ) STRICT;
 
--- What was executed from one place of the hart to the next: a hart of which there is much has several. Ids here and
--- below are slot << 40 | number, from 0 within the hart.
+-- Runs whose numbers follow one another, in the order in which they were first executed: a hart of which there are many
+-- has several spans. Ids here and below are slot << 40 | number, from 0 within the hart.
 CREATE TABLE span (
 	id INTEGER PRIMARY KEY,
-	chunk INTEGER NOT NULL,         -- in the chunks from this one
-	end INTEGER NOT NULL,           --   to before this one
+	first_group INTEGER NOT NULL,   -- no group of 64 chunks before this one has any of them
 	insns INTEGER NOT NULL,
-	runs INTEGER NOT NULL,          -- different ones
+	number INTEGER NOT NULL,        -- of the first run,
+	runs INTEGER NOT NULL,          --   and how many there are
 	page INTEGER NOT NULL,          -- number of its first page,
-	pages INTEGER NOT NULL,         --   and how many it has
-	list INTEGER NOT NULL,          -- number of the first piece of its lists,
-	lists INTEGER NOT NULL          --   and how many there are
+	pages INTEGER NOT NULL          --   and how many it has
 ) STRICT;
 
 -- What the numbers of contexts in runs mean.
@@ -222,51 +221,17 @@ CREATE TABLE page (
 	first INTEGER NOT NULL,         -- the lowest pc,
 	end INTEGER NOT NULL,           -- the end of all code
 	runs INTEGER NOT NULL,
-	list INTEGER NOT NULL,          -- where the first list is: bytes from the start of piece 0 of the hart
 	size INTEGER NOT NULL,          -- bytes, not compressed
 	data BLOB NOT NULL
 ) STRICT;
 
--- The lists of a span (index/summary/list.h), one behind the other, in pieces of 32768 bytes.
-CREATE TABLE list (
+-- What the chunks did, in sections of groups of 64 (index/summary/group.h), each compressed with zstd and in pieces of
+-- 65536 bytes. Ids are slot << 40 | group << 12 | section << 8 | piece. Sections: 0 runs and 1 their counts, 2 writes,
+-- 3 reads, 4 writes and 5 reads of attempts, 6 rare events, 7 registers; 8 filters of what 64 groups write and read, with
+-- group / 64; 9 keys of rare events and registers, with group 0.
+CREATE TABLE section (
 	id INTEGER PRIMARY KEY,
-	data BLOB NOT NULL
-) STRICT;
-
--- Where something happened (index/summary/inverse.h). Parts: 0 rare events, 1 writes, 2 reads, 3 writes and 4 reads of
--- attempts, 5 registers. Ids here are slot << 40 | part, below slot << 40 | part << 32 | number, from 0 within the part.
-CREATE TABLE inverse (
-	id INTEGER PRIMARY KEY,
-	known INTEGER NOT NULL,         -- 0: the source does not tell of such things
-	spans INTEGER NOT NULL,
-	total INTEGER NOT NULL          -- sum of all counts in lists
-) STRICT;
-
-CREATE TABLE inverse_span (
-	id INTEGER PRIMARY KEY,
-	first INTEGER NOT NULL,         -- chunks, or ordinals of rare events, from this one
-	end INTEGER NOT NULL,           --   to before this one
-	insns INTEGER NOT NULL,
-	keys INTEGER NOT NULL,
-	page INTEGER NOT NULL,          -- number of its first page,
-	pages INTEGER NOT NULL,         --   and how many it has
-	list INTEGER NOT NULL,          -- number of the first piece of its lists,
-	lists INTEGER NOT NULL          --   and how many there are
-) STRICT;
-
--- Keys of a span, in their order (index/summary/inverse_page.c), compressed with zstd.
-CREATE TABLE inverse_page (
-	id INTEGER PRIMARY KEY,
-	first INTEGER NOT NULL,         -- the lowest address, kind of event or register,
-	last INTEGER NOT NULL,          -- the greatest
-	keys INTEGER NOT NULL,
-	list INTEGER NOT NULL,          -- where the first list is: bytes from the start of piece 0 of the part
-	size INTEGER NOT NULL,          -- bytes, not compressed
-	data BLOB NOT NULL
-) STRICT;
-
-CREATE TABLE inverse_list (
-	id INTEGER PRIMARY KEY,
+	size INTEGER NOT NULL,          -- bytes of all pieces together, not compressed
 	data BLOB NOT NULL
 ) STRICT;
 

@@ -25,7 +25,7 @@ struct command {
 	const char *shown;
 	struct hf_find find;
 	struct hf_question *question;
-	bool count, ordinals, json, explain, stack;
+	bool count, ordinals, json, stack;
 	bool choice; /* one of first, last, nth and limit was given */
 	bool many;   /* harts: answers say of which they are */
 	uint32_t hart;
@@ -42,7 +42,7 @@ static bool set_flag(struct command *c, const char *name)
 		const char *name;
 		bool *flag;
 	} flags[] = {{"count", &c->count},     {"ordinals", &c->ordinals}, {"json", &c->json},
-		     {"explain", &c->explain}, {"reverse", &c->find.reverse},	{"stack", &c->stack}};
+		     {"explain", &c->find.explain}, {"reverse", &c->find.reverse},	{"stack", &c->stack}};
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
 		if (strcmp(flags[i].name, name) == 0)
@@ -195,7 +195,7 @@ static void put_told(void *ctx, const struct hf_find_told *told)
 
 	hf_bar_clear(&c->bar);
 	c->unknown += told->unknown;
-	if (!c->explain)
+	if (!c->find.explain)
 		return;
 	fprintf(stderr, "hart %u: ", told->hart);
 	if (told->list)

@@ -74,6 +74,7 @@ struct hf_find {
 	uint64_t after, before; /* only ordinals greater, or less, than that */
 	bool reverse;		/* the last one first, of the last hart first */
 	uint64_t skip, limit;	/* of the answers in that order: not the first skip ones, then limit at most */
+	bool explain;		/* told hears of all chunks, also if few of them are looked at */
 	bool count;		/* hit is not called */
 	bool lines;		/* hits come with their lines */
 	enum hf_find_stack stack;

@@ -31,4 +31,7 @@ struct hf_find_list {
 /* list_runs.c, list_words.c, list_rare.c, list_registers.c */
 extern const struct hf_find_list hf_find_list_runs, hf_find_list_words, hf_find_list_rare, hf_find_list_registers;
 
+/* How many answers the hart has, if its runs tell that: HF_NOTE_END if not. HF_ERR_STATE, HF_ERR_NOMEM, HF_ERR_IO. */
+int hf_find_total(const struct hf_find_ask *ask, uint64_t *ret_total);
+
 #endif

@@ -31,19 +31,13 @@ static bool is_named(const struct naming *n, uint8_t class, uint16_t number)
 	return hf_terms_of_register(n->ask->terms, n->term, &ev);
 }
 
-static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number)
+static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number,
+			const struct hf_chunk_set *set)
 {
-	struct naming *n = ctx;
-	struct hf_chunk_set set;
-	int err;
+	const struct naming *n = ctx;
 
-	if (what != HF_REGISTERS_WRITTEN || !is_named(n, class, number))
-		return 0;
-	err = hf_registers_find(n->ask->summary, n->ask->hart, what, class, number, &set);
-	if (err)
-		return err;
-	hf_find_join(n->set, &set);
-	hf_chunk_set_free(&set);
+	if (what == HF_REGISTERS_WRITTEN && is_named(n, class, number))
+		hf_chunk_set_join(n->set, set);
 	return 0;
 }
 

@@ -16,7 +16,10 @@ static uint32_t serves(const struct hf_terms *terms)
 struct counting {
 	const struct hf_find_ask *ask;
 	uint64_t *counts;
-	bool exact;
+	uint64_t *answers; /* of each run, each time that it is executed */
+	uint8_t *wanted;   /* it has any */
+	uint64_t total;    /* answers of all runs, if nobody asks in which chunks: */
+	bool exact, any, whole;
 };
 
 /* What is known of the flow behind an instruction in the middle of a run, or at its end: an instruction that was taken ends
@@ -82,36 +85,26 @@ static uint64_t ask_run(struct counting *c, const struct hf_run *run, const stru
 	return n;
 }
 
-/* The chunks of a run, each with as many answers. */
-static int add_postings(struct counting *c, const struct hf_summary_run *run, uint64_t answers)
+static int add_postings(void *ctx, uint64_t run, const struct hf_posting *posting, size_t n)
 {
-	const struct hf_find_ask *ask = c->ask;
-	struct hf_posting posting;
-	struct hf_list list;
-	uint8_t *bytes;
-	int err = hf_summary_list(ask->summary, run, &list, &bytes);
+	const struct counting *c = ctx;
 
-	if (!err)
-		err = hf_list_seek(&list, ask->low, &posting);
-	while (!err && posting.chunk < ask->high) {
-		uint64_t n, *to = &c->counts[posting.chunk - ask->low];
+	for (size_t i = 0; i < n; i++) {
+		uint64_t more, *to = &c->counts[posting[i].chunk - c->ask->low];
 
-		if (posting.chunk < ask->low || __builtin_mul_overflow(posting.count, answers, &n) ||
-		    __builtin_add_overflow(*to, n, to))
-			err = HF_ERR_STATE;
-		else
-			err = hf_list_next(&list, &posting);
+		if (__builtin_mul_overflow(posting[i].count, c->answers[run], &more) ||
+		    __builtin_add_overflow(*to, more, to))
+			return HF_ERR_STATE;
 	}
-	free(bytes);
-	return err == HF_NOTE_END ? 0 : err;
+	return 0;
 }
 
 static int add_run(void *ctx, const struct hf_summary_run *run)
 {
 	struct counting *c = ctx;
 	struct hf_run_context context;
-	bool known = false;
 	uint64_t answers;
+	bool known = false;
 	int err = 0;
 
 	if (c->ask->terms->context) {
@@ -121,21 +114,53 @@ static int add_run(void *ctx, const struct hf_summary_run *run)
 	}
 	if (err)
 		return err;
-	answers = ask_run(c, &run->run, known ? &context : NULL);
-	return answers ? add_postings(c, run, answers) : 0;
+	c->answers[run->number] = ask_run(c, &run->run, known ? &context : NULL);
+	c->wanted[run->number] = c->answers[run->number] != 0;
+	c->any |= c->wanted[run->number];
+	if (c->whole && (__builtin_mul_overflow(c->answers[run->number], run->count, &answers) ||
+			 __builtin_add_overflow(c->total, answers, &c->total)))
+		return HF_ERR_STATE;
+	return 0;
+}
+
+/* All answers, or those of each chunk. */
+static int count_all(const struct hf_find_ask *ask, uint64_t *counts, bool *exact, uint64_t *ret_total)
+{
+	const struct hf_find_range span = hf_terms_span(ask->terms);
+	const size_t runs = (size_t)hf_summary_run_count(ask->summary, ask->hart);
+	struct counting c = {.ask = ask,
+			     .counts = counts,
+			     .answers = calloc(runs + 1, sizeof *c.answers),
+			     .wanted = calloc(runs + 1, sizeof *c.wanted),
+			     .exact = true,
+			     .whole = !counts};
+	int err = c.answers && c.wanted ? 0 : HF_ERR_NOMEM;
+
+	if (!err && span.first <= span.last)
+		err = hf_summary_runs(ask->summary, ask->hart, span.first,
+				      span.last == UINT64_MAX ? UINT64_MAX : span.last + 1, add_run, &c);
+	if (!err && c.any && counts)
+		err = hf_summary_postings(ask->summary, ask->hart, ask->low, ask->high, c.wanted, add_postings, &c);
+	free(c.answers);
+	free(c.wanted);
+	*exact &= c.exact;
+	*ret_total = c.total;
+	return err;
 }
 
 static int count(const struct hf_find_ask *ask, uint64_t *counts, bool *exact)
 {
-	const struct hf_find_range span = hf_terms_span(ask->terms);
-	struct counting c = {.ask = ask, .counts = counts, .exact = true};
-	int err = 0;
+	uint64_t total;
 
-	if (span.first <= span.last)
-		err = hf_summary_runs(ask->summary, ask->hart, span.first,
-				      span.last == UINT64_MAX ? UINT64_MAX : span.last + 1, add_run, &c);
-	*exact &= c.exact;
-	return err;
+	return count_all(ask, counts, exact, &total);
+}
+
+int hf_find_total(const struct hf_find_ask *ask, uint64_t *ret_total)
+{
+	bool exact = ask->summary && serves(ask->terms) == ask->terms->all;
+	int err = exact ? count_all(ask, NULL, &exact, ret_total) : 0;
+
+	return err ? err : exact ? 0 : HF_NOTE_END;
 }
 
 const struct hf_find_list hf_find_list_runs = {.name = "runs", .serves = serves, .count = count};

@@ -11,17 +11,6 @@ uint32_t hf_find_terms_listed(const struct hf_terms *terms, uint32_t bits)
 	return listed;
 }
 
-void hf_find_join(struct hf_chunk_set *set, const struct hf_chunk_set *more)
-{
-	uint64_t chunk = 0;
-
-	while (hf_chunk_set_next(more, chunk, &chunk)) {
-		if (!hf_chunk_set_has(set, chunk))
-			hf_chunk_set_add(set, chunk, 1);
-		chunk++;
-	}
-}
-
 /* All terms must hold of one instruction, so each has to be possible in its chunk. Of how many is not known. */
 int hf_find_count_sets(const struct hf_find_ask *ask, uint32_t terms, hf_find_term_fn *add, uint64_t *counts, bool *exact)
 {

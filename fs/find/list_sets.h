@@ -12,9 +12,6 @@ uint32_t hf_find_terms_listed(const struct hf_terms *terms, uint32_t bits);
 /* Adds the chunks in which the term may hold. */
 typedef int hf_find_term_fn(const struct hf_find_ask *ask, unsigned term, struct hf_chunk_set *set);
 
-/* Adds the chunks of more. */
-void hf_find_join(struct hf_chunk_set *set, const struct hf_chunk_set *more);
-
 /* As hf_find_list.count, for these terms. */
 int hf_find_count_sets(const struct hf_find_ask *ask, uint32_t terms, hf_find_term_fn *add, uint64_t *counts, bool *exact);
 

@@ -26,7 +26,7 @@ static int add_chunks(const struct hf_find_ask *ask, unsigned term, enum hf_word
 			return 0;
 		if (err)
 			return err;
-		hf_find_join(set, &chunks);
+		hf_chunk_set_join(set, &chunks);
 		hf_chunk_set_free(&chunks);
 	}
 	return err;

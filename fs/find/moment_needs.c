@@ -45,14 +45,6 @@ void hf_needs_free(struct hf_needs *n)
 
 /* ---- what the summary knows ---- */
 
-static void join(struct hf_chunk_set *set, const struct hf_chunk_set *more)
-{
-	uint64_t chunk = 0;
-
-	while (hf_chunk_set_next(more, chunk, &chunk))
-		hf_chunk_set_add(set, chunk++, 1);
-}
-
 static int add_need(struct hf_needs *n, uint8_t class, uint16_t number, struct need **ret_need)
 {
 	size_t i = 0;
@@ -76,24 +68,19 @@ static int add_need(struct hf_needs *n, uint8_t class, uint16_t number, struct n
 	return 0;
 }
 
-static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number)
+static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number,
+			const struct hf_chunk_set *set)
 {
 	struct hf_needs *n = ctx;
-	struct hf_chunk_set set;
 	struct need *need;
 	int err = add_need(n, class, number, &need);
 
 	/* There are too many: what is found of them is too. */
-	if (!err && !need)
-		return 0;
-	if (!err)
-		err = hf_registers_find(n->summary, n->hart, what, class, number, &set);
-	if (err)
+	if (err || !need)
 		return err;
-	join(&need->set, &set);
+	hf_chunk_set_join(&need->set, set);
 	if (what == HF_REGISTERS_WRITTEN)
-		join(&n->written, &set);
-	hf_chunk_set_free(&set);
+		hf_chunk_set_join(&n->written, set);
 	return 0;
 }
 
@@ -105,7 +92,7 @@ static int add_accesses(struct hf_needs *n, enum hf_words_what what)
 
 	if (err)
 		return err == HF_ERR_UNSUPPORTED ? 0 : err;
-	join(&n->accesses, &chunks);
+	hf_chunk_set_join(&n->accesses, &chunks);
 	hf_chunk_set_free(&chunks);
 	return 0;
 }

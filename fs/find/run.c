@@ -8,6 +8,7 @@
 #include "fs/capture/all.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
+#include "fs/find/list.h"
 #include "fs/find/scan.h"
 #include "fs/find/untold.h"
 
@@ -88,11 +89,26 @@ static int check_limit(const struct finding *f, uint32_t hart, const struct hf_f
 	return err;
 }
 
-/* With a plan of these chunks. HF_ERR_STATE: the summary is not to be trusted, and nothing was given. */
-static int answer(struct finding *f, const struct hf_find_source *source, uint64_t low, uint64_t high,
-		  struct hf_find_told *told)
+/* How many there are in all of the hart is known without its chunks. HF_NOTE_END: it is not. */
+static int count_hart(struct finding *f, const struct hf_find_source *source)
 {
-	const struct hf_find_state before = f->state;
+	const struct hf_find *find = f->find;
+	const struct hf_find_ask ask = {
+		.terms = source->terms, .summary = f->summary, .hart = source->hart, .disasm = f->disasm};
+	uint64_t n = 0;
+	int err = HF_NOTE_END;
+
+	if (find->count && !find->chunks && !find->explain && !find->has_after && !find->has_before)
+		err = hf_find_total(&ask, &n);
+	if (!err)
+		hf_find_count(&f->state, n);
+	return err;
+}
+
+/* With a plan of these chunks. HF_ERR_STATE: the summary is not to be trusted. */
+static int answer_part(struct finding *f, const struct hf_find_source *source, uint64_t low, uint64_t high,
+		       struct hf_find_told *told)
+{
 	const struct hf_find_ask ask = {.terms = source->terms,
 					.summary = f->summary,
 					.index = f->open->index,
@@ -110,15 +126,39 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 	told->list = plan.list;
 	told->no_list = plan.no_list;
 	told->exact = plan.exact && plan.list;
-	told->candidates = plan.candidates;
+	told->candidates += plan.candidates;
 	told->from_start = !f->summary;
 	with.summary = f->summary;
 	err = check_limit(f, source->hart, &plan);
 	if (!err)
 		err = hf_find_scan(f->find, &with, &plan, &f->state, told, &astray);
 	hf_find_plan_fini(&plan);
-	if (err || !astray)
-		return err == HF_ERR_STATE ? HF_ERR_MISMATCH : err;
+	return err == HF_ERR_STATE ? HF_ERR_MISMATCH : !err && astray ? HF_ERR_STATE : err;
+}
+
+/* Whoever wants few answers is not to read the summary of the whole hart: lists are asked of so many chunks at first, and
+ * then of so many times more each time. */
+enum { PART_FIRST = 4096, PART_GROWTH = 16 };
+
+/* HF_ERR_STATE: the summary is not to be trusted, and nothing was given. */
+static int answer(struct finding *f, const struct hf_find_source *source, uint64_t low, uint64_t high,
+		  struct hf_find_told *told)
+{
+	const struct hf_find_state before = f->state;
+	const bool whole = f->find->explain || f->find->chunks || f->find->limit == UINT64_MAX || !f->summary;
+	uint64_t step = whole ? high - low : PART_FIRST;
+	int err = 0;
+
+	do {
+		const uint64_t n = step < high - low ? step : high - low, from = f->find->reverse ? high - n : low;
+
+		err = answer_part(f, source, from, from + n, told);
+		low += f->find->reverse ? 0 : n;
+		high -= f->find->reverse ? n : 0;
+		step *= PART_GROWTH;
+	} while (!err && low < high && !f->state.done);
+	if (err != HF_ERR_STATE)
+		return err;
 	if (f->state.given > before.given) {
 		distrust(f);
 		snprintf(f->why, f->size, "the answers above are right, but others may be missing between them: ask again");
@@ -135,13 +175,14 @@ static int ask_hart(struct finding *f, const struct hf_index_hart *hart, struct 
 	int err = find_window(f, hart, &low, &high);
 
 	told.chunks = high - low;
-	if (!err) {
+	if (!err)
+		err = count_hart(f, source);
+	if (err == HF_NOTE_END)
 		err = answer(f, source, low, high, &told);
-		if (err == HF_ERR_STATE && f->summary) {
-			distrust(f);
-			told = (struct hf_find_told){.hart = hart->id, .chunks = high - low};
-			err = answer(f, source, low, high, &told);
-		}
+	if (err == HF_ERR_STATE && f->summary) {
+		distrust(f);
+		told = (struct hf_find_told){.hart = hart->id, .chunks = high - low};
+		err = answer(f, source, low, high, &told);
 	}
 	if (!err && hart->chunks == 1 && told.no_list)
 		told.no_list = "the hart has but one chunk";

@@ -194,9 +194,8 @@ static bool answers_by_list(const struct scan *s, uint64_t chunk, uint64_t *ret_
 	return find->count || s->state->skip >= *ret_count;
 }
 
-static void count_by_list(struct scan *s, uint64_t count)
+void hf_find_count(struct hf_find_state *state, uint64_t count)
 {
-	struct hf_find_state *state = s->state;
 	const uint64_t skipped = count < state->skip ? count : state->skip;
 	const uint64_t rest = count - skipped, taken = rest < state->left ? rest : state->left;
 
@@ -224,7 +223,7 @@ static bool advance(struct scan *s)
 			return false;
 		if (answers_by_list(s, chunk, &count)) {
 			tell_count(s, chunk, count);
-			count_by_list(s, count);
+			hf_find_count(s->state, count);
 			continue;
 		}
 		submit(s, chunk);

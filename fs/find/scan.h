@@ -15,6 +15,9 @@ struct hf_find_state {
 	bool done;	     /* there is no need to look further */
 };
 
+/* So many answers, of which nothing but the number is wanted. */
+void hf_find_count(struct hf_find_state *state, uint64_t count);
+
 /* One hart, whose answers are counted chunk by chunk on a thread of the executor. */
 struct hf_find_chunks {
 	struct hf_worker *worker;     /* with an env.disasm */

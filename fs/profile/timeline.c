@@ -24,8 +24,6 @@ struct making {
 	struct hf_timeline *t;
 	struct spot *spot; /* of each chunk of the hart */
 	uint64_t chunks;
-	struct hf_course_when asked; /* whether that is known, last, and its columns */
-	struct span asked_columns;
 };
 
 /* ---- columns and ordinals ---- */
@@ -230,39 +228,6 @@ static unsigned bit_of(const struct hf_course_data *data)
 	return data->written ? HF_TIMELINE_WRITTEN : HF_TIMELINE_READ;
 }
 
-/* Whether the cells of all columns have the bit. */
-static bool is_full(const struct hf_block_row *row, const struct span *columns, unsigned bit)
-{
-	uint32_t c = columns->first;
-
-	while (c <= columns->last && ((unsigned)row->cell[c] & bit))
-		c++;
-	return c > columns->last;
-}
-
-static bool is_known(void *ctx, struct hf_course_data *data, const struct hf_course_when *when)
-{
-	struct making *m = ctx;
-	const struct hf_timeline *t = m->t;
-	const uint64_t low = data->first >> t->data.shift, high = data->last >> t->data.shift;
-
-	/* All lists of a span of the summary are of the same chunks. */
-	if (m->asked.first != when->first || m->asked.end != when->end)
-		m->asked_columns = span_of(&t->column, when);
-	m->asked = *when;
-	for (uint64_t block = low;; block++) {
-		const struct hf_block_row *row = hf_block_map_row(&t->data, block);
-
-		if (!row || !is_full(row, &m->asked_columns, bit_of(data)))
-			return false;
-		if (block == high)
-			break;
-	}
-	data->first = low << t->data.shift;
-	data->last = (high << t->data.shift) + ((UINT64_C(1) << t->data.shift) - 1);
-	return true;
-}
-
 static int put_data(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when, size_t n)
 {
 	const struct making *m = ctx;
@@ -370,7 +335,6 @@ static int take_part(void *ctx)
 	const struct hf_course course = {.ctx = &m,
 					 .code = part->others ? put_code : NULL,
 					 .data = part->data ? put_data : NULL,
-					 .is_known = is_known,
 					 .mark = part->others ? put_mark : NULL,
 					 .stack = part->others ? put_stack : NULL};
 	int err;

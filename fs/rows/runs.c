@@ -63,7 +63,7 @@ static int add_run(void *ctx, const struct hf_summary_run *from)
 		runs->run[runs->n++] = (struct run){.key = from->run.key,
 						    .hash = from->run.hash,
 						    .count = from->count,
-						    .chunks = from->facts.postings,
+						    .chunks = from->chunks,
 						    .insns = from->run.insns};
 	return err;
 }

@@ -41,18 +41,15 @@ struct hf_course_range {
 	void *ctx;
 };
 
-/* What is told at once of a run or a range, from a summary. */
-#define HF_COURSE_BATCH 256u
+/* What is told at once of a run, from a summary. */
+#define HF_COURSE_BATCH 64u
 
-/* Who hears of it, in the order of time for each of them from events, and of runs and ranges from a summary. NULL: not
+/* Who hears of it, in the order of time for each of them from events, and for each run and range from a summary. NULL: not
  * wanted. n: at least 1, in the order of time. A positive number ends it, an error too. */
 struct hf_course {
 	void *ctx;
 	int (*code)(void *ctx, const struct hf_run *run, const struct hf_course_when *when, size_t n);
 	int (*data)(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when, size_t n);
-	/* May be NULL. Whether all of the data was heard of in every place of when: then it is not told once more, nor is
-	 * any other of *data, which may be made wider. */
-	bool (*is_known)(void *ctx, struct hf_course_data *data, const struct hf_course_when *when);
 	/* interrupt: of HF_RARE_TRAP */
 	int (*mark)(void *ctx, enum hf_rare_kind kind, bool interrupt, const struct hf_course_when *when);
 	int (*stack)(void *ctx, const struct hf_course_stack *stack);

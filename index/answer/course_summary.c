@@ -7,16 +7,14 @@
 
 struct telling {
 	struct hf_summary *summary;
-	struct hf_list_reader *reader;
+	struct hf_summary_book book;
 	const struct hf_course *course;
 	uint32_t hart;
 	const struct hf_course_range *range;
 	uint64_t *first; /* ordinal of each chunk's first instruction; behind the last: of all */
 	uint64_t chunks;
 	bool written, interrupt; /* what is being told */
-	/* In chunks [known_first, known_end) that is known; known_end 0: nothing is. */
-	struct hf_course_data known;
-	uint64_t known_first, known_end;
+	uint64_t low, high;	 /* chunks that may have some of the range */
 	enum hf_rare_kind kind;
 };
 
@@ -32,6 +30,11 @@ static int load_chunks(struct telling *t, struct hf_index *index)
 		t->first[i] = chunk->ordinal;
 		t->first[i + 1] = chunk->ordinal + chunk->insns;
 	}
+	t->high = t->chunks;
+	while (t->low + 1 < t->chunks && !err && t->first[t->low + 1] <= t->range->first)
+		t->low++;
+	while (t->high > t->low + 1 && !err && t->first[t->high - 1] > t->range->end)
+		t->high--;
 	free(chunk);
 	return err;
 }
@@ -56,94 +59,45 @@ static inline int place_of(const struct telling *t, uint64_t chunk, struct hf_co
 	return when->first < t->range->end && when->end > t->range->first ? 0 : HF_NOTE_END;
 }
 
-/* ---- lists ---- */
+/* ---- code and data ---- */
 
-/* Of the next postings those that have some of the range. */
-static int take(const struct telling *t, struct hf_list *list, struct hf_course_when *when, size_t *ret_n)
-{
-	struct hf_posting posting[HF_COURSE_BATCH];
-	size_t n, kept = 0;
-	int err = hf_list_take(list, posting, HF_COURSE_BATCH, &n);
-
-	for (size_t i = 0; i < n && !err; i++) {
-		when[kept].count = posting[i].count;
-		err = place_of(t, posting[i].chunk, &when[kept]);
-		kept += !err;
-		err = err == HF_NOTE_END ? 0 : err;
-	}
-	*ret_n = kept;
-	return err;
-}
-
-static int put_run(void *ctx, const struct hf_summary_run *run)
+/* Of these postings those that have some of the range. */
+static int put_postings(void *ctx, uint64_t run, const struct hf_posting *posting, size_t count)
 {
 	const struct telling *t = ctx;
 	struct hf_course_when when[HF_COURSE_BATCH];
-	struct hf_list list;
-	size_t n;
-	int err = is_stopping(t) ? HF_ERR_CANCELLED : hf_summary_list_by(t->summary, t->reader, run, &list);
+	size_t n = 0;
+	int err = is_stopping(t) ? HF_ERR_CANCELLED : t->book.run[run].run.insns ? 0 : HF_ERR_STATE;
 
-	while (!err && list.left) {
-		err = take(t, &list, when, &n);
-		if (!err && n)
-			err = t->course->code(t->course->ctx, &run->run, when, n);
+	for (size_t i = 0; i < count && !err; i++) {
+		when[n].count = posting[i].count;
+		err = place_of(t, posting[i].chunk, &when[n]);
+		n += !err;
+		err = err == HF_NOTE_END ? 0 : err;
 	}
+	return err || !n ? err : t->course->code(t->course->ctx, &t->book.run[run].run, when, n);
+}
+
+static int put_code(struct telling *t)
+{
+	int err = hf_summary_book_load(t->summary, t->hart, &t->book);
+
+	if (!err)
+		err = hf_summary_postings(t->summary, t->hart, t->low, t->high, NULL, put_postings, t);
+	hf_summary_book_free(&t->book);
 	return err;
 }
 
-/* Whether the list need not be read: wherever it may be is told already. A chunk without an instruction is at the one
- * before it. Ranges come in the order of addresses: those near by are mostly known too. */
-static bool is_known(struct telling *t, const struct hf_course_data *data, const struct hf_list_facts *chunks)
+static int put_range(void *ctx, uint64_t chunk, const struct hf_range *range, unsigned level)
 {
-	struct hf_course_when when = {.chunk = HF_NOWHERE};
-
-	if (t->known_first != chunks->first || t->known_end != chunks->end || data->first < t->known.first ||
-	    data->last > t->known.last) {
-		if (!t->course->is_known || chunks->postings == 1 || chunks->end > t->chunks)
-			return false;
-		when.first = t->first[chunks->first] - (t->first[chunks->first] != 0);
-		when.end = t->first[chunks->end];
-		t->known = *data;
-		t->known_first = chunks->first;
-		t->known_end = t->course->is_known(t->course->ctx, &t->known, &when) ? chunks->end : 0;
-	}
-	return t->known_end != 0;
-}
-
-static int put_one(const struct telling *t, const struct hf_course_data *data, uint64_t chunk)
-{
+	const struct telling *t = ctx;
+	const struct hf_course_data data = {.first = range->first, .last = range->last, .written = t->written};
 	struct hf_course_when when = {.count = 1};
-	int err = place_of(t, chunk, &when);
+	int err = level == HF_WORDS_UNKNOWN ? (int)HF_NOTE_END : place_of(t, chunk, &when);
 
 	if (err)
 		return err == HF_NOTE_END ? 0 : err;
-	return t->course->data(t->course->ctx, data, &when, 1);
-}
-
-static int put_list(const struct telling *t, const struct hf_course_data *data, struct hf_words_look *look)
-{
-	struct hf_course_when when[HF_COURSE_BATCH];
-	struct hf_list list;
-	size_t n;
-	int err = hf_words_list(look, &list);
-
-	while (!err && list.left) {
-		err = take(t, &list, when, &n);
-		if (!err && n)
-			err = t->course->data(t->course->ctx, data, when, n);
-	}
-	return err;
-}
-
-/* Most ranges are of one chunk, or known. */
-static int put_range(void *ctx, const struct hf_words_range *range, struct hf_words_look *look)
-{
-	struct telling *t = ctx;
-	const struct hf_course_data data = {.first = range->first, .last = range->last, .written = t->written};
-
-	if (range->level >= HF_WORDS_UNKNOWN || is_known(t, &data, range->chunks))
-		return 0;
-	return range->chunks->postings == 1 ? put_one(t, &data, range->chunk) : put_list(t, &data, look);
+	return t->course->data(t->course->ctx, &data, &when, 1);
 }
 
 static int put_words(struct telling *t, bool written)
@@ -151,8 +105,9 @@ static int put_words(struct telling *t, bool written)
 	int err;
 
 	t->written = written;
-	t->known_end = 0;
-	err = hf_words_each(t->summary, t->hart, written ? HF_WORDS_WRITES : HF_WORDS_READS, put_range, t);
+	err = is_stopping(t) ? HF_ERR_CANCELLED
+			     : hf_words_each(t->summary, t->hart, written ? HF_WORDS_WRITES : HF_WORDS_READS, t->low,
+					     t->high, put_range, t);
 	return err == HF_ERR_UNSUPPORTED ? 0 : err;
 }
 
@@ -223,7 +178,7 @@ static int tell(struct telling *t, const struct hf_summary_tree *tree)
 	int err = 0;
 
 	if (course->code)
-		err = hf_summary_runs(t->summary, t->hart, 0, UINT64_MAX, put_run, t);
+		err = put_code(t);
 	if (!err && course->data)
 		err = put_words(t, false);
 	if (!err && course->data)
@@ -247,12 +202,11 @@ int hf_course_of_summary(struct hf_summary *summary, struct hf_index *index, con
 		if (harts[i].id == tree->hart)
 			t.chunks = harts[i].chunks;
 	t.first = calloc((size_t)t.chunks + 1, sizeof *t.first);
-	err = t.first ? hf_list_reader_new(&t.reader) : HF_ERR_NOMEM;
+	err = t.first ? 0 : HF_ERR_NOMEM;
 	if (!err)
 		err = load_chunks(&t, index);
 	if (!err)
 		err = tell(&t, tree);
-	hf_list_reader_free(t.reader);
 	free(t.first);
 	return err;
 }

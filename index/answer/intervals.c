@@ -131,94 +131,114 @@ static int decode(const struct hf_intervals *in, const struct stretch *stretch, 
 	return err;
 }
 
-/* ---- by lists ---- */
+/* ---- by the summary ---- */
+
+/* As many intervals at a time as have room for their sums. */
+#define SUMS_MAX (UINT64_C(64) << 20)
 
 struct listed {
 	const struct hf_intervals *in;
 	const struct limit *limit;
-	struct hf_list_reader *reader;
+	struct hf_summary_book book;
+	uint64_t base, end;   /* intervals that are summed up */
+	uint64_t low, high;   /* chunks that lie in one of these, or between */
+	uint32_t *interval;   /* of each of these chunks: its number from base on, plus 1; 0: it is cut */
+	uint64_t *sums;	      /* of each run, and each of these intervals */
 };
 
-/* Chunks that lie in an interval: in [*ret_first, *ret_end), which may be none. */
-static void find_whole(const struct listed *l, uint64_t number, uint64_t *ret_first, uint64_t *ret_end)
-{
-	*ret_first = l->limit[number].chunk + l->limit[number].cut;
-	*ret_end = l->limit[number + 1].chunk;
-}
-
-/* What a run was executed in the interval at hand. */
-struct summing {
-	const struct listed *l;
-	const struct hf_run *run; /* NULL: it was told of */
-	uint64_t number;     /* of the interval */
-	uint64_t first, end; /* chunks that lie in it */
-	uint64_t sum;
-};
-
-static int put(struct summing *s, uint64_t number, uint64_t count)
-{
-	const struct hf_intervals *in = s->l->in;
-	int err = s->run ? in->run(in->ctx, s->run) : 0;
-
-	s->run = NULL;
-	return err ? err : in->put(in->ctx, number, count);
-}
-
-static int next_interval(struct summing *s)
-{
-	int err = s->sum ? put(s, s->number, s->sum) : 0;
-
-	s->sum = 0;
-	if (++s->number < s->l->in->count)
-		find_whole(s->l, s->number, &s->first, &s->end);
-	return err;
-}
-
-/* HF_NOTE_END: they are behind the last interval. */
-static int sum_up(struct summing *s, const struct hf_posting *posting, size_t n)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < n && !err; i++) {
-		while (!err && posting[i].chunk >= s->end)
-			err = s->number + 1 < s->l->in->count ? next_interval(s) : HF_NOTE_END;
-		if (!err && posting[i].chunk >= s->first)
-			s->sum += posting[i].count;
-	}
-	return err;
-}
-
-static int put_list(struct summing *s, struct hf_list *list)
-{
-	struct hf_posting posting[HF_LIST_BLOCK];
-	size_t n = 1;
-	int err = hf_list_seek(list, s->first, &posting[0]);
-
-	while (!err) {
-		err = sum_up(s, posting, n);
-		if (!err)
-			err = hf_list_take(list, posting, HF_LIST_BLOCK, &n);
-	}
-	return err == HF_NOTE_END ? next_interval(s) : err;
-}
-
-static int put_run(void *ctx, const struct hf_summary_run *run)
+static int add_postings(void *ctx, uint64_t run, const struct hf_posting *posting, size_t n)
 {
 	const struct listed *l = ctx;
-	struct summing s = {.l = l, .run = &run->run};
-	struct hf_list list;
-	int err;
+	uint64_t *sums = &l->sums[run * (l->end - l->base)];
 
-	if (run->facts.end <= l->limit[0].chunk || run->facts.first >= l->limit[l->in->count].chunk)
-		return 0;
 	if (stopped(l->in))
 		return HF_ERR_CANCELLED;
-	find_whole(l, 0, &s.first, &s.end);
-	/* All of the list lies in the one that there is. */
-	if (l->in->count == 1 && s.first <= run->facts.first && run->facts.end <= s.end)
-		return put(&s, 0, run->facts.total);
-	err = hf_summary_list_by(l->in->summary, l->reader, run, &list);
-	return err ? err : put_list(&s, &list);
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t interval = l->interval[posting[i].chunk - l->low];
+
+		if (interval && __builtin_add_overflow(sums[interval - 1], posting[i].count, &sums[interval - 1]))
+			return HF_ERR_STATE;
+	}
+	return 0;
+}
+
+static int put_sums(const struct listed *l, uint64_t run)
+{
+	const struct hf_intervals *in = l->in;
+	const uint64_t n = l->end - l->base, *sums = &l->sums[run * n];
+	bool told = false;
+	int err = 0;
+
+	for (uint64_t i = 0; i < n && !err; i++) {
+		if (!sums[i])
+			continue;
+		err = told ? 0 : !l->book.run[run].run.insns ? HF_ERR_STATE : in->run(in->ctx, &l->book.run[run].run);
+		told = true;
+		if (!err)
+			err = in->put(in->ctx, l->base + i, sums[i]);
+	}
+	return err;
+}
+
+/* Which interval each chunk lies in. */
+static int find_intervals(struct listed *l)
+{
+	l->low = l->limit[l->base].chunk + l->limit[l->base].cut;
+	l->high = l->limit[l->end].chunk;
+	if (l->low >= l->high)
+		return 0;
+	l->interval = calloc((size_t)(l->high - l->low), sizeof *l->interval);
+	if (!l->interval)
+		return HF_ERR_NOMEM;
+	for (uint64_t i = l->base; i < l->end; i++)
+		for (uint64_t chunk = l->limit[i].chunk + l->limit[i].cut; chunk < l->limit[i + 1].chunk; chunk++)
+			l->interval[chunk - l->low] = (uint32_t)(i - l->base) + 1;
+	return 0;
+}
+
+static int sum_up(struct listed *l)
+{
+	const uint64_t runs = l->book.count;
+	int err = find_intervals(l);
+
+	if (err || l->low >= l->high)
+		return err;
+	l->sums = calloc((size_t)(runs * (l->end - l->base) + 1), sizeof *l->sums);
+	err = l->sums ? hf_summary_postings(l->in->summary, l->in->cursor->hart, l->low, l->high, NULL, add_postings, l)
+		      : HF_ERR_NOMEM;
+	for (uint64_t run = 0; run < runs && !err; run++)
+		err = put_sums(l, run);
+	free(l->sums);
+	free(l->interval);
+	l->interval = NULL;
+	return err;
+}
+
+/* All of the hart is one interval. */
+static int put_total(void *ctx, const struct hf_summary_run *run)
+{
+	const struct listed *l = ctx;
+	int err = stopped(l->in) ? HF_ERR_CANCELLED : l->in->run(l->in->ctx, &run->run);
+
+	return err ? err : l->in->put(l->in->ctx, 0, run->count);
+}
+
+static int put_listed(struct listed *l, const struct hf_index_hart *hart)
+{
+	const struct hf_intervals *in = l->in;
+	uint64_t step;
+	int err;
+
+	if (in->count == 1 && l->limit[0].chunk == 0 && !l->limit[0].cut && l->limit[1].chunk == hart->chunks)
+		return hf_summary_runs(in->summary, hart->id, 0, UINT64_MAX, put_total, l);
+	err = hf_summary_book_load(in->summary, hart->id, &l->book);
+	step = SUMS_MAX / sizeof *l->sums / (l->book.count + 1) + 1;
+	for (l->base = 0; l->base < in->count && !err; l->base = l->end) {
+		l->end = in->count - l->base < step ? in->count : l->base + step;
+		err = sum_up(l);
+	}
+	hf_summary_book_free(&l->book);
+	return err;
 }
 
 static int find_limit(const struct hf_intervals *in, const struct hf_index_hart *hart, uint64_t ordinal,
@@ -285,7 +305,7 @@ static int decode_cut(const struct hf_intervals *in, const struct limit *limit, 
 	return err;
 }
 
-static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
+static int each_by_summary(const struct hf_intervals *in, struct hf_diag *diag)
 {
 	const struct hf_index_hart *hart = find_hart(in->cursor);
 	struct listed listed = {.in = in};
@@ -296,12 +316,9 @@ static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
 		err = find_limit(in, hart, in->at[i], &limit[i]);
 	listed.limit = limit;
 	if (!err)
-		err = hf_list_reader_new(&listed.reader);
-	if (!err)
-		err = hf_summary_runs(in->summary, hart->id, 0, UINT64_MAX, put_run, &listed);
+		err = put_listed(&listed, hart);
 	if (!err)
 		err = decode_cut(in, limit, in->count + 1, diag);
-	hf_list_reader_free(listed.reader);
 	free(limit);
 	return err;
 }
@@ -312,5 +329,5 @@ int hf_intervals_each(const struct hf_intervals *in, struct hf_diag *diag)
 
 	if (all.first == all.end)
 		return 0;
-	return in->summary ? each_by_lists(in, diag) : decode(in, &all, diag);
+	return in->summary ? each_by_summary(in, diag) : decode(in, &all, diag);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a hart executed in each of several intervals of its instructions, one behind the other. Chunks that lie in one
- * interval come from the lists of the summary; a chunk in which an interval begins is decoded. Without a summary all is
+ * interval come from the summary; a chunk in which an interval begins is decoded. Without a summary all is
  * decoded. Either gives the same executions of the same instructions.
  */
 #ifndef HF_INDEX_INTERVALS_H

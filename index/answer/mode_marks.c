@@ -30,65 +30,58 @@ static bool counts(const struct hf_mode_marks *of, unsigned mode)
 
 struct listing_up {
 	struct marking *marking;
-	struct hf_list_reader *reader;
+	/* Of each run. */
+	struct listed_run {
+		uint32_t insns;
+		uint8_t mode;
+	} *run;
 };
 
-/* The run was executed count times: that are *ret_n instructions. */
-static int add_insns(struct marking *m, const struct hf_run *run, uint64_t count, uint64_t *ret_n)
+static int take_run(void *ctx, const struct hf_summary_run *run)
 {
-	uint64_t *insns = &m->found->insns[run->key.mode];
+	const struct listing_up *up = ctx;
 
-	if (__builtin_mul_overflow(count, run->insns, ret_n) || __builtin_add_overflow(*insns, *ret_n, insns))
+	if (run->run.key.mode >= HF_MODE_COUNT)
 		return HF_ERR_STATE;
+	up->run[run->number] = (struct listed_run){.insns = run->run.insns, .mode = run->run.key.mode};
 	return 0;
 }
 
-static int add_run(void *ctx, const struct hf_summary_run *run)
+static int add_postings(void *ctx, uint64_t number, const struct hf_posting *posting, size_t count)
 {
 	const struct listing_up *up = ctx;
+	const struct listed_run *run = &up->run[number];
 	struct marking *m = up->marking;
-	struct hf_posting posting;
-	struct hf_list list;
-	uint64_t n;
-	int err;
+	uint64_t *insns = &m->found->insns[run->mode], n;
 
-	if (run->facts.end <= m->low || run->facts.first >= m->high)
-		return 0;
-	if (run->run.key.mode >= HF_MODE_COUNT)
-		return HF_ERR_STATE;
 	if (stopped(m->of))
 		return HF_ERR_CANCELLED;
-	/* Where it lies makes no difference. */
-	if (!counts(m->of, run->run.key.mode) && run->facts.first >= m->low && run->facts.end <= m->high)
-		return add_insns(m, &run->run, run->count, &n);
-	err = hf_summary_list_by(m->of->summary, up->reader, run, &list);
-	if (!err)
-		err = hf_list_seek(&list, m->low, &posting);
-	while (!err && posting.chunk < m->high) {
-		err = add_insns(m, &run->run, posting.count, &n);
-		if (!err) {
-			/* No more than the sum of all, which fits. */
-			m->listed[posting.chunk - m->low] += counts(m->of, run->run.key.mode) ? n : 0;
-			err = hf_list_next(&list, &posting);
-		}
+	for (size_t i = 0; i < count; i++) {
+		if (__builtin_mul_overflow(posting[i].count, run->insns, &n) || __builtin_add_overflow(*insns, n, insns))
+			return HF_ERR_STATE;
+		/* No more than the sum of all, which fits. */
+		m->listed[posting[i].chunk - m->low] += counts(m->of, run->mode) ? n : 0;
 	}
-	return err == HF_NOTE_END ? 0 : err;
+	return 0;
 }
 
 static int list_up(struct marking *m)
 {
+	struct hf_summary *summary = m->of->summary;
 	struct listing_up up = {.marking = m};
-	int err;
+	int err = 0;
 
-	if (!m->of->summary || m->low >= m->high)
+	if (!summary || m->low >= m->high)
 		return 0;
 	m->listed = calloc(m->high - m->low, sizeof *m->listed);
-	if (!m->listed)
-		return HF_ERR_NOMEM;
-	err = hf_list_reader_new(&up.reader);
+	up.run = calloc(hf_summary_run_count(summary, m->of->cursor->hart) + 1, sizeof *up.run);
+	if (!m->listed || !up.run)
+		err = HF_ERR_NOMEM;
 	if (!err)
-		err = hf_summary_runs(m->of->summary, m->of->cursor->hart, 0, UINT64_MAX, add_run, &up);
-	hf_list_reader_free(up.reader);
+		err = hf_summary_runs(summary, m->of->cursor->hart, 0, UINT64_MAX, take_run, &up);
+	if (!err)
+		err = hf_summary_postings(summary, m->of->cursor->hart, m->low, m->high, NULL, add_postings, &up);
+	free(up.run);
 	return err;
 }
 

@@ -130,12 +130,9 @@ static int write_row(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
 		struct hf_summary_span span;
 		struct hf_summary_context context;
 		struct hf_summary_page page;
-		struct hf_summary_piece piece;
+		struct hf_summary_section section;
 		struct hf_summary_calls calls;
 		struct hf_summary_call_page call_page;
-		struct hf_inverse_head inverse;
-		struct hf_inverse_span inverse_span;
-		struct hf_inverse_page inverse_page;
 	} row;
 	uint64_t head[2];
 

@@ -15,6 +15,7 @@ struct summary {
 	struct hf_run_cutter *cutter;
 	struct hf_tally *tally;
 	struct hf_span_writer *writer;
+	struct hf_group_writer *groups;
 	struct hf_call_writer *calls;
 	struct hf_collector *collector;
 	uint64_t insns;
@@ -56,6 +57,8 @@ static int end_hart(struct summary *s, const struct hf_batch *batch)
 	int err = hf_span_writer_put(s->writer, s->tally);
 
 	if (!err)
+		err = hf_tally_end(s->tally);
+	if (!err)
 		err = hf_span_writer_end(s->writer, s->cutter, &hart);
 	if (!err)
 		err = hf_call_writer_end(s->calls, s->insns);
@@ -73,11 +76,11 @@ static int put_batch(struct summary *s, const struct hf_batch *batch)
 	if (!err && batch->tail != HF_TAIL_NONE)
 		err = hf_run_cutter_cut(s->cutter);
 	if (!err && batch->tail != HF_TAIL_NONE)
+		err = hf_tally_cut(s->tally);
+	if (!err && batch->tail != HF_TAIL_NONE)
 		hf_collector_cut(s->collector);
-	if (!err && batch->tail == HF_TAIL_CHUNK) {
-		hf_tally_next_chunk(s->tally);
+	if (!err && batch->tail == HF_TAIL_CHUNK)
 		hf_calls_next_chunk(hf_call_writer_calls(s->calls));
-	}
 	return !err && batch->tail == HF_TAIL_HART ? end_hart(s, batch) : err;
 }
 
@@ -203,6 +206,7 @@ static void free_summary(struct hf_stage *stage)
 	hf_span_writer_free(s->writer);
 	hf_call_writer_free(s->calls);
 	hf_collector_free(s->collector);
+	hf_group_writer_free(s->groups);
 	free(s);
 }
 
@@ -220,9 +224,11 @@ int hf_stage_summary_add(struct hf_pass_run *run, uint64_t before)
 	hf_pass_run_add_stage(run, &s->stage);
 	err = hf_run_cutter_new(put_run, s, &s->cutter);
 	if (!err)
-		err = hf_tally_new(room ? room : &hf_tally_room_default, &s->tally);
+		err = hf_group_writer_new(push, s, &s->groups);
 	if (!err)
-		err = hf_collector_new(room && room->inverse.keys ? &room->inverse : NULL, push, s, &s->collector);
+		err = hf_tally_new(room ? room : &hf_tally_room_default, s->groups, &s->tally);
+	if (!err)
+		err = hf_collector_new(room, s->groups, &s->collector);
 	if (!err)
 		err = hf_span_writer_new(push, s, &s->writer);
 	if (!err)

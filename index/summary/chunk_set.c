@@ -30,6 +30,14 @@ void hf_chunk_set_add(struct hf_chunk_set *set, uint64_t first, uint64_t n)
 	}
 }
 
+void hf_chunk_set_join(struct hf_chunk_set *set, const struct hf_chunk_set *more)
+{
+	uint64_t chunk = 0;
+
+	while (hf_chunk_set_next(more, chunk, &chunk))
+		hf_chunk_set_add(set, chunk++, 1);
+}
+
 bool hf_chunk_set_next(const struct hf_chunk_set *set, uint64_t chunk, uint64_t *ret_chunk)
 {
 	uint64_t word;

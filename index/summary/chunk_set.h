@@ -22,6 +22,8 @@ int hf_chunk_set_init(struct hf_chunk_set *set, uint64_t chunks);
 void hf_chunk_set_free(struct hf_chunk_set *set);
 /* Chunks from first on, n of them, as far as there are any. */
 void hf_chunk_set_add(struct hf_chunk_set *set, uint64_t first, uint64_t n);
+/* The chunks of more, which has not more of them. */
+void hf_chunk_set_join(struct hf_chunk_set *set, const struct hf_chunk_set *more);
 bool hf_chunk_set_has(const struct hf_chunk_set *set, uint64_t chunk);
 /* The first one from chunk on, the last one up to it. False: there is none. */
 bool hf_chunk_set_next(const struct hf_chunk_set *set, uint64_t chunk, uint64_t *ret_chunk);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects what a summary keeps besides runs, of all events of a hart: rare events, writes and reads, registers. One
- * look at each event serves them all. Internal to index/.
+ * Collects what a summary keeps besides runs, of all events of a hart: what each chunk writes and reads, its rare events,
+ * its registers. One look at each event serves them all. Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_COLLECTOR_H
 #define HF_INDEX_SUMMARY_COLLECTOR_H
 
 #include "codecs/stretch.h"
-#include "index/summary/span.h"
+#include "index/summary/tally.h"
 
 struct hf_collector;
 
-/* room NULL: as usual. put takes the rows. HF_ERR_NOMEM. */
-int hf_collector_new(const struct hf_inverse_room *room, hf_summary_row_fn put, void *ctx,
-		     struct hf_collector **ret_collector);
+/* room NULL: as usual. The writer is borrowed. HF_ERR_NOMEM. */
+int hf_collector_new(const struct hf_tally_room *room, struct hf_group_writer *writer, struct hf_collector **ret_collector);
 void hf_collector_free(struct hf_collector *collector);
 /* The next events of the hart. */
 int hf_collector_put(struct hf_collector *collector, const struct hf_event *ev, size_t n);
@@ -24,7 +23,7 @@ int hf_collector_put_known(struct hf_collector *collector, const struct hf_event
 void hf_collector_cut(struct hf_collector *collector);
 /* To a file and back, into one that is as it was made. */
 void hf_collector_keep(struct hf_collector *collector, struct hf_keep *keep);
-/* The hart is complete. */
+/* The hart is complete: it ends behind the last chunk that was cut. */
 int hf_collector_end(struct hf_collector *collector);
 
 #endif

@@ -2,11 +2,12 @@
 #include "index/summary/page.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
 
 /*
  * A run: pc less that of the one before; a byte, how it was entered and how it ended and these flags; context, mode and
- * instruction set, if they are others; instructions, bytes of code, count, postings; the chunk, or the size of the
- * list; the code. Numbers are LEB128.
+ * instruction set, if they are others; instructions, bytes of code, count, chunks; the difference of its number to that of the
+ * one before, its sign in the lowest bit; its first group and how many more to its last; the code. Numbers are LEB128.
  */
 enum { ENDED_SHIFT = 3, SAME = 0x40, HOW_MASK = 7 };
 
@@ -21,6 +22,7 @@ void hf_page_begin(struct hf_page_writer *w, uint64_t base)
 {
 	w->facts = (struct hf_page_facts){.base = base};
 	w->previous = (struct hf_run_key){0};
+	w->number = 0;
 	w->n = 0;
 }
 
@@ -28,10 +30,8 @@ static void note(struct hf_page_writer *w, const struct hf_page_run *run)
 {
 	const uint64_t end = run->run.key.first + run->run.bytes;
 
-	if (!w->facts.runs++) {
+	if (!w->facts.runs++)
 		w->facts.first = run->run.key.first;
-		w->facts.list = run->list;
-	}
 	/* The code may end at the last address there is. */
 	if (end < run->run.key.first)
 		w->facts.end = UINT64_MAX;
@@ -42,6 +42,7 @@ static void note(struct hf_page_writer *w, const struct hf_page_run *run)
 void hf_page_put(struct hf_page_writer *w, const struct hf_page_run *run)
 {
 	const struct hf_run_key *k = &run->run.key;
+	const uint64_t step = run->number - w->number;
 	bool same;
 	uint8_t *p;
 
@@ -57,11 +58,14 @@ void hf_page_put(struct hf_page_writer *w, const struct hf_page_run *run)
 	p = hf_put_varint(p, run->run.insns);
 	p = hf_put_varint(p, run->run.bytes);
 	p = hf_put_varint(p, run->count);
-	p = hf_put_varint(p, run->postings);
-	p = hf_put_varint(p, run->postings == 1 ? run->chunk - w->facts.base : run->list_size);
+	p = hf_put_varint(p, run->chunks);
+	p = hf_put_varint(p, step << 1 ^ (step >> 63 ? UINT64_MAX : 0));
+	p = hf_put_varint(p, run->first - w->facts.base);
+	p = hf_put_varint(p, run->last - run->first);
 	memcpy(p, run->run.code, run->run.bytes);
 	w->n = (size_t)(p - w->bytes) + run->run.bytes;
 	w->previous = *k;
+	w->number = run->number;
 }
 
 void hf_page_open(struct hf_page_reader *r, const uint8_t *bytes, size_t n, const struct hf_page_facts *facts)
@@ -70,8 +74,7 @@ void hf_page_open(struct hf_page_reader *r, const uint8_t *bytes, size_t n, cons
 				     .at = bytes,
 				     .end = bytes + n,
 				     .previous = {.first = facts->first},
-				     .left = facts->runs,
-				     .list = facts->list};
+				     .left = facts->runs};
 }
 
 static int get_key(struct hf_page_reader *r, struct hf_run_key *k)
@@ -126,22 +129,21 @@ static int get_code(struct hf_page_reader *r, struct hf_run *run)
 	return insns == run->insns && run->key.last >= run->key.first ? 0 : HF_ERR_STATE;
 }
 
-static int get_list(struct hf_page_reader *r, struct hf_page_run *run, uint64_t number)
+/* count, chunks, number, first and further groups */
+static int get_places(struct hf_page_reader *r, struct hf_page_run *run, const uint64_t n[5])
 {
-	if (!run->count || !run->postings || run->postings > run->count || number > INT64_MAX)
+	run->count = n[0];
+	run->chunks = n[1];
+	run->number = r->number += n[2] >> 1 ^ (n[2] & 1 ? UINT64_MAX : 0);
+	if (!run->chunks || run->chunks > run->count || __builtin_add_overflow(r->facts.base, n[3], &run->first) ||
+	    __builtin_add_overflow(run->first, n[4], &run->last))
 		return HF_ERR_STATE;
-	run->list = r->list;
-	if (run->postings == 1)
-		run->chunk = r->facts.base + number;
-	else
-		run->list_size = number;
-	r->list += run->list_size;
 	return 0;
 }
 
 int hf_page_next(struct hf_page_reader *r, struct hf_page_run *ret_run)
 {
-	uint64_t n[5];
+	uint64_t n[7];
 	int err;
 
 	if (!r->left)
@@ -154,9 +156,7 @@ int hf_page_next(struct hf_page_reader *r, struct hf_page_run *ret_run)
 		return HF_ERR_STATE;
 	ret_run->run.insns = (uint32_t)n[0];
 	ret_run->run.bytes = (uint32_t)n[1];
-	ret_run->count = n[2];
-	ret_run->postings = n[3];
-	err = get_list(r, ret_run, n[4]);
+	err = get_places(r, ret_run, n + 2);
 	if (!err)
 		err = get_code(r, &ret_run->run);
 	r->previous = ret_run->run.key;

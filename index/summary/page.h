@@ -5,7 +5,6 @@
 #ifndef HF_INDEX_SUMMARY_PAGE_H
 #define HF_INDEX_SUMMARY_PAGE_H
 
-#include "index/summary/list.h"
 #include "index/summary/run.h"
 
 /* A page is full when it has so many bytes, */
@@ -16,23 +15,22 @@
 /* A run as a page has it. */
 struct hf_page_run {
 	struct hf_run run; /* its code lies in the page */
-	uint64_t count, postings;
-	uint64_t chunk;		  /* with one posting: of it; there is no list then */
-	uint64_t list, list_size; /* where the list is among those of the hart */
+	uint64_t count, chunks, number; /* chunks: that have any of it */
+	uint64_t first, last; /* groups that have any of it */
 };
 
 /* What is known of a page besides its bytes. */
 struct hf_page_facts {
 	uint64_t first, end; /* all code of its runs is in [first, end) */
 	uint64_t runs;
-	uint64_t list; /* where the first list of them is */
-	uint64_t base; /* the first chunk of its span */
+	uint64_t base; /* the first group of its span */
 };
 
 /* All zeros is an empty page. */
 struct hf_page_writer {
 	struct hf_page_facts facts;
 	struct hf_run_key previous;
+	uint64_t number; /* of that run */
 	size_t n;
 	uint8_t bytes[HF_PAGE_BYTES_MAX];
 };
@@ -46,7 +44,7 @@ struct hf_page_reader {
 	struct hf_page_facts facts;
 	const uint8_t *at, *end;
 	struct hf_run_key previous;
-	uint64_t left, list;
+	uint64_t left, number;
 };
 
 /* The bytes are borrowed. */

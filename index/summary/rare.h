@@ -5,9 +5,9 @@
  * The ordinal of an event is that of the last instruction that retired before it, or with it; 0 if none did. So a slice
  * of that one instruction shows it.
  *
- * Where there are too many of a kind for the size that a summary may have, its ordinals are kept in blocks of 16, 256,
- * 4,096... instructions, with the number of events in each, and from 256 on without values. An answer says so: it is a
- * block, and may be of another value; decoding tells.
+ * Where a chunk has too many of a kind for the size that a summary may have, only their number is kept, and where they
+ * have too many values, not those. An answer says so: it is a block of instructions, and may be of another value; decoding
+ * tells.
  */
 #ifndef HF_INDEX_SUMMARY_RARE_H
 #define HF_INDEX_SUMMARY_RARE_H
@@ -16,6 +16,9 @@
 #include <stdint.h>
 
 struct hf_summary;
+
+/* Of what a kind and its detail are called in a file: kind << this | detail. */
+#define HF_RARE_DETAIL_BITS 8
 
 enum hf_rare_kind {
 	HF_RARE_TRAP,	       /* enum hf_rare_trap; value: the cause, as struct hf_ev_trap has it */

@@ -2,159 +2,180 @@
 #include "index/summary/rare.h"
 
 #include "codecs/base/array.h"
-#include "index/summary/inverse_read.h"
-#include "index/summary/rare_collect.h"
+#include "index/summary/group_read.h"
 
-#include <string.h>
-
-/* Lists of one span that answer, and the hits of it, once they were asked for. */
-struct span {
-	uint64_t number;
-	size_t list, lists;
-	uint64_t before, total;
-};
-
+/* The hits of one group, once they were asked for. */
 struct hf_rare {
-	struct hf_summary *summary;
-	struct hf_rare_question question;
-	struct hf_inverse_found *lists;
-	size_t list_count;
-	struct span *spans;
-	size_t span_count;
-	uint64_t maybe;
-	/* of the span that was looked at last */
-	size_t at; /* span_count: none */
+	struct hf_group_reader reader;
+	struct hf_group_keys keys;
+	uint8_t *answers;	   /* of each key: whether it is one; 2: maybe */
+	uint64_t total, maybe;
+	bool counted;
+	uint64_t first, end;	   /* groups that may have any */
+	uint64_t *before;	   /* of each of these, and behind the last: events before it, once they are counted */
+	uint64_t *low, *high;	   /* of each: the least first and the greatest last ordinal of its hits */
+	uint64_t at;		   /* the group that was looked at last; UINT64_MAX: none */
 	struct hf_rare_hit *hits;
 	size_t hit_count;
 };
 
-static bool is_maybe(const struct hf_rare *rare, const struct hf_inverse_key *key)
+static bool is_answer(const struct hf_rare_question *q, const struct hf_key *key)
 {
-	return !rare->question.any_value && key->level >= HF_RARE_LEVEL_MAYBE;
-}
-
-static bool answers(const struct hf_rare *rare, const struct hf_inverse_key *key)
-{
-	const struct hf_rare_question *q = &rare->question;
 	const unsigned detail = key->a & ((1u << HF_RARE_DETAIL_BITS) - 1);
 
 	if (key->a >> HF_RARE_DETAIL_BITS != (uint64_t)q->kind)
 		return false;
 	if (detail != (q->any_detail ? (q->kind == HF_RARE_CONTEXT ? HF_RARE_CONTEXT_ALL : detail) : q->detail))
 		return false;
-	return q->any_value || is_maybe(rare, key) || key->b == q->value;
+	return q->any_value || key->maybe || key->b == q->value;
 }
 
-/* ---- finding ---- */
-
-static int add_span(struct hf_rare *rare, const struct hf_inverse_found *found)
+static int ask_keys(struct hf_rare *rare, const struct hf_rare_question *question)
 {
-	const size_t n = rare->span_count;
-	int err;
+	const struct hf_keys *keys = &rare->keys.rare;
 
-	if (n && rare->spans[n - 1].number == found->span)
-		return 0;
-	err = hf_array_room(&rare->spans, n, sizeof *rare->spans);
-	if (err)
-		return err;
-	rare->spans[n] = (struct span){.number = found->span,
-				       .list = rare->list_count,
-				       .before = n ? rare->spans[n - 1].before + rare->spans[n - 1].total : 0};
-	rare->span_count++;
-	return 0;
-}
+	rare->first = UINT64_MAX;
+	rare->answers = calloc((size_t)keys->count + 1, 1);
+	if (!rare->answers)
+		return HF_ERR_NOMEM;
+	for (uint32_t i = 0; i < keys->count; i++) {
+		const struct hf_key *key = &keys->key[i];
 
-static int take(void *ctx, const struct hf_inverse_found *found)
-{
-	struct hf_rare *rare = ctx;
-	struct span *span;
-	int err = 0;
-
-	if (!answers(rare, &found->key))
-		return 0;
-	err = add_span(rare, found);
-	if (!err)
-		err = hf_array_room(&rare->lists, rare->list_count, sizeof *rare->lists);
-	if (err)
-		return err;
-	rare->lists[rare->list_count++] = *found;
-	span = &rare->spans[rare->span_count - 1];
-	span->lists++;
-	/* No more than the hart's events: sums stay far below what they can hold, also of a file that is none. */
-	if (found->facts.total > HF_COUNT_MAX - span->before - span->total)
-		return HF_ERR_STATE;
-	span->total += found->facts.total;
-	rare->maybe += is_maybe(rare, &found->key) ? found->facts.total : 0;
+		if (!is_answer(question, key))
+			continue;
+		if (key->last >= rare->reader.groups || key->total > HF_COUNT_MAX - rare->total)
+			return HF_ERR_STATE;
+		rare->answers[i] = key->maybe && !question->any_value ? 2 : 1;
+		rare->total += key->total;
+		rare->maybe += rare->answers[i] == 2 ? key->total : 0;
+		rare->first = key->first < rare->first ? key->first : rare->first;
+		rare->end = key->last + 1 > rare->end ? key->last + 1 : rare->end;
+	}
 	return 0;
 }
 
 int hf_rare_find(struct hf_summary *summary, uint32_t hart, const struct hf_rare_question *question,
 		 struct hf_rare **ret_rare)
 {
-	const uint64_t kind = (uint64_t)question->kind << HF_RARE_DETAIL_BITS;
-	const struct hf_inverse_question keys = {.part = HF_INVERSE_RARE,
-						 .first = kind,
-						 .last = kind + (1u << HF_RARE_DETAIL_BITS) - 1,
-						 .shift = hf_inverse_level};
 	struct hf_rare *rare = calloc(1, sizeof *rare);
 	int err;
 
 	*ret_rare = NULL;
 	if (!rare)
 		return HF_ERR_NOMEM;
-	rare->summary = summary;
-	rare->question = *question;
-	err = hf_inverse_find(summary, hart, &keys, take, rare);
-	rare->at = rare->span_count;
+	rare->at = UINT64_MAX;
+	err = hf_group_reader_open(summary, hart, &rare->reader);
+	if (!err)
+		err = hf_group_read_keys(&rare->reader, &rare->keys);
+	if (!err)
+		err = ask_keys(rare, question);
 	if (err)
 		hf_rare_free(rare);
 	else
 		*ret_rare = rare;
-	return err;
+	return hf_published_noted(&summary->file, err);
+}
+
+static void free_groups(struct hf_rare *rare)
+{
+	free(rare->before);
+	free(rare->low);
+	free(rare->high);
 }
 
 void hf_rare_free(struct hf_rare *rare)
 {
 	if (!rare)
 		return;
-	free(rare->lists);
-	free(rare->spans);
+	hf_group_keys_free(&rare->keys);
+	hf_group_reader_close(&rare->reader);
+	free(rare->answers);
+	free_groups(rare);
 	free(rare->hits);
 	free(rare);
 }
 
 uint64_t hf_rare_count(const struct hf_rare *rare, uint64_t *ret_maybe)
 {
-	const struct span *last = rare->span_count ? &rare->spans[rare->span_count - 1] : NULL;
-
 	if (ret_maybe)
 		*ret_maybe = rare->maybe;
-	return last ? last->before + last->total : 0;
+	return rare->total;
 }
 
 /* ---- hits ---- */
 
-static int take_list(struct hf_rare *rare, const struct hf_inverse_found *found)
+static int add_hit(struct hf_rare *rare, uint64_t first, uint64_t last, uint64_t count, bool maybe)
 {
-	const unsigned shift = found->key.level;
-	struct hf_posting posting;
-	struct hf_list list;
-	uint8_t *bytes;
-	int err = hf_inverse_list(rare->summary, HF_INVERSE_RARE, found, &list, &bytes);
+	struct hf_rare_hit *before = rare->hit_count ? &rare->hits[rare->hit_count - 1] : NULL;
+	int err;
 
-	while (!err && !(err = hf_list_next(&list, &posting))) {
-		const uint64_t first = posting.chunk << shift;
-
-		err = hf_array_room(&rare->hits, rare->hit_count, sizeof *rare->hits);
-		if (!err)
-			rare->hits[rare->hit_count++] =
-				(struct hf_rare_hit){.first = first,
-						     .last = first + ((UINT64_C(1) << shift) - 1),
-						     .count = posting.count,
-						     .maybe = is_maybe(rare, &found->key)};
+	/* Hits at one place are one. */
+	if (before && before->first == first && before->last == last) {
+		before->count += count;
+		before->maybe |= maybe;
+		return 0;
 	}
-	free(bytes);
-	return err == HF_NOTE_END ? 0 : err;
+	err = hf_array_room(&rare->hits, rare->hit_count, sizeof *rare->hits);
+	if (!err)
+		rare->hits[rare->hit_count++] =
+			(struct hf_rare_hit){.first = first, .last = last, .count = count, .maybe = maybe};
+	return err;
+}
+
+static int answer_of(const struct hf_rare *rare, uint64_t key)
+{
+	return key < rare->keys.rare.count ? rare->answers[key] : HF_ERR_STATE;
+}
+
+/* Events with their ordinals: keys, then the ordinals. */
+static int take_events(struct hf_rare *rare, uint64_t first, uint64_t insns, uint64_t n)
+{
+	struct hf_group_reader *r = &rare->reader;
+	const uint8_t *const keys = r->at;
+	uint64_t key, step, ordinal = first;
+	int err = 0;
+
+	for (uint64_t i = 0; i < n && !err; i++)
+		err = hf_group_number(r, &key);
+	for (const uint8_t *p = keys; n && !err; n--) {
+		const uint8_t *steps;
+		int answer;
+
+		err = hf_group_number(r, &step);
+		if (err || step > (insns ? insns - 1 : 0) - (ordinal - first))
+			return HF_ERR_STATE;
+		ordinal += step;
+		steps = r->at;
+		r->at = p;
+		err = hf_group_number(r, &key);
+		p = r->at;
+		r->at = steps;
+		answer = answer_of(rare, key);
+		if (answer)
+			err = answer < 0 ? answer : add_hit(rare, ordinal, ordinal, 1, answer == 2);
+	}
+	return err;
+}
+
+static int take_blocks(struct hf_rare *rare, uint64_t first, uint64_t insns, uint64_t n)
+{
+	uint64_t key, count;
+	int err = 0;
+
+	for (; n && !err; n--) {
+		int answer;
+
+		err = hf_group_number(&rare->reader, &key);
+		if (!err)
+			err = hf_group_number(&rare->reader, &count);
+		if (err || count > HF_COUNT_MAX)
+			return HF_ERR_STATE;
+		answer = answer_of(rare, key);
+		if (answer)
+			err = answer < 0 ? answer
+					 : add_hit(rare, first, first + (insns ? insns - 1 : 0), count, answer == 2);
+	}
+	return err;
 }
 
 static int compare(const void *a, const void *b)
@@ -166,129 +187,165 @@ static int compare(const void *a, const void *b)
 	return (x->last > y->last) - (x->last < y->last);
 }
 
-/* Hits at one place are one. */
-static void put_together(struct hf_rare *rare, uint64_t before)
+static int read_chunks(struct hf_rare *rare, uint64_t group, uint64_t first)
 {
-	size_t n = 0;
-
-	if (rare->hit_count)
-		qsort(rare->hits, rare->hit_count, sizeof *rare->hits, compare);
-	for (size_t i = 0; i < rare->hit_count; i++) {
-		struct hf_rare_hit *last = n ? &rare->hits[n - 1] : NULL;
-
-		if (last && !compare(last, &rare->hits[i])) {
-			last->count += rare->hits[i].count;
-			last->maybe |= rare->hits[i].maybe;
-		} else {
-			rare->hits[n++] = rare->hits[i];
-		}
-	}
-	rare->hit_count = n;
-	for (size_t i = 0; i < n; i++) {
-		rare->hits[i].before = before;
-		before += rare->hits[i].count;
-	}
-}
-
-static int look_at(struct hf_rare *rare, size_t at)
-{
-	const struct span *span = &rare->spans[at];
+	struct hf_group_reader *r = &rare->reader;
+	uint64_t n[3];
 	int err = 0;
 
-	if (rare->at == at)
+	for (uint64_t chunk = group * HF_GROUP_CHUNKS; r->at < r->end && !err; chunk++) {
+		const size_t from = rare->hit_count;
+
+		for (unsigned i = 0; i < 3 && !err; i++)
+			err = hf_group_number(r, &n[i]);
+		if (err || chunk >= r->hart->chunks || n[0] > r->hart->insns - first)
+			return HF_ERR_STATE;
+		err = take_events(rare, first, n[0], n[1]);
+		if (!err)
+			err = take_blocks(rare, first, n[0], n[2]);
+		if (rare->hit_count > from)
+			qsort(rare->hits + from, rare->hit_count - from, sizeof *rare->hits, compare);
+		first += n[0];
+	}
+	return err;
+}
+
+/* The hits of a group, and where it begins. */
+static int look_at(struct hf_rare *rare, uint64_t group)
+{
+	uint64_t first = 0, before = rare->before ? rare->before[group - rare->first] : 0;
+	int err;
+
+	if (rare->at == group)
 		return 0;
-	rare->at = rare->span_count;
+	rare->at = UINT64_MAX;
 	free(rare->hits);
 	rare->hits = NULL;
 	rare->hit_count = 0;
-	for (size_t i = 0; i < span->lists && !err; i++)
-		err = take_list(rare, &rare->lists[span->list + i]);
-	if (!err) {
-		put_together(rare, span->before);
-		rare->at = at;
+	err = hf_group_read(&rare->reader, group, HF_SECTION_RARE);
+	if (err == HF_NOTE_END) {
+		rare->at = group;
+		return 0;
 	}
-	return err;
+	if (!err)
+		err = hf_group_number(&rare->reader, &first);
+	if (!err && first > rare->reader.hart->insns)
+		err = HF_ERR_STATE;
+	if (!err)
+		err = read_chunks(rare, group, first);
+	for (size_t i = 0; i < rare->hit_count && !err; i++) {
+		rare->hits[i].before = before;
+		before += rare->hits[i].count;
+	}
+	rare->at = err ? UINT64_MAX : group;
+	return hf_published_noted(&rare->reader.summary->file, err);
+}
+
+/* What is in the group that is at hand. */
+static int count_group(struct hf_rare *rare, uint64_t i)
+{
+	uint64_t sum = rare->before[i];
+
+	rare->low[i] = UINT64_MAX;
+	for (size_t k = 0; k < rare->hit_count; k++) {
+		const struct hf_rare_hit *hit = &rare->hits[k];
+
+		if (__builtin_add_overflow(sum, hit->count, &sum))
+			return HF_ERR_STATE;
+		rare->low[i] = hit->first < rare->low[i] ? hit->first : rare->low[i];
+		rare->high[i] = hit->last > rare->high[i] ? hit->last : rare->high[i];
+	}
+	rare->before[i + 1] = sum;
+	return 0;
+}
+
+/* How many events are before each group, and where they are. */
+static int count_groups(struct hf_rare *rare)
+{
+	const uint64_t n = rare->end > rare->first ? rare->end - rare->first : 0;
+	int err = 0;
+
+	if (rare->counted)
+		return 0;
+	free_groups(rare);
+	rare->before = calloc((size_t)n + 1, sizeof *rare->before);
+	rare->low = calloc((size_t)n + 1, sizeof *rare->low);
+	rare->high = calloc((size_t)n + 1, sizeof *rare->high);
+	if (!rare->before || !rare->low || !rare->high)
+		return HF_ERR_NOMEM;
+	for (uint64_t i = 0; i < n && !err; i++) {
+		err = look_at(rare, rare->first + i);
+		if (!err)
+			err = count_group(rare, i);
+	}
+	if (!err && rare->before[n] != rare->total)
+		err = HF_ERR_STATE;
+	rare->counted = !err;
+	return hf_published_noted(&rare->reader.summary->file, err);
 }
 
 /* ---- asking ---- */
 
 int hf_rare_each(struct hf_rare *rare, hf_rare_fn fn, void *ctx)
 {
-	int err = 0;
+	int err = count_groups(rare);
 
-	for (size_t i = 0; i < rare->span_count && !err; i++) {
-		err = look_at(rare, i);
-		for (size_t j = 0; j < rare->hit_count && !err; j++)
-			err = fn(ctx, &rare->hits[j]);
+	for (uint64_t group = rare->first; group < rare->end && !err; group++) {
+		err = look_at(rare, group);
+		for (size_t i = 0; i < rare->hit_count && !err; i++)
+			err = fn(ctx, &rare->hits[i]);
 	}
 	return err;
 }
 
 int hf_rare_nth(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit)
 {
-	for (size_t i = 0; i < rare->span_count; i++) {
-		const struct span *span = &rare->spans[i];
-		int err;
+	int err = count_groups(rare);
 
-		if (n - span->before >= span->total)
+	for (uint64_t i = 0; rare->first + i < rare->end && !err; i++) {
+		if (n >= rare->before[i + 1])
 			continue;
-		err = look_at(rare, i);
-		for (size_t j = 0; j < rare->hit_count && !err; j++) {
-			*ret_hit = rare->hits[j];
+		err = look_at(rare, rare->first + i);
+		for (size_t k = 0; k < rare->hit_count && !err; k++) {
+			*ret_hit = rare->hits[k];
 			if (n - ret_hit->before < ret_hit->count)
 				return 0;
 		}
 		return err ? err : HF_ERR_STATE;
 	}
-	return HF_NOTE_END;
+	return err ? err : (int)HF_NOTE_END;
 }
-
-/* Spans follow one another, but a block may lie in two of them. */
 
 int hf_rare_next(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit)
 {
-	for (size_t i = 0; i < rare->span_count; i++) {
-		const struct hf_inverse_found *list = &rare->lists[rare->spans[i].list];
-		uint64_t end = 0;
-		int err;
+	int err = count_groups(rare);
 
-		for (size_t j = 0; j < rare->spans[i].lists; j++)
-			if (list[j].facts.end << list[j].key.level > end)
-				end = list[j].facts.end << list[j].key.level;
-		if (end <= ordinal)
+	for (uint64_t i = 0; rare->first + i < rare->end && !err; i++) {
+		if (rare->before[i] == rare->before[i + 1] || rare->high[i] < ordinal)
 			continue;
-		err = look_at(rare, i);
-		if (err)
-			return err;
-		for (size_t j = 0; j < rare->hit_count; j++) {
-			*ret_hit = rare->hits[j];
+		err = look_at(rare, rare->first + i);
+		for (size_t k = 0; k < rare->hit_count && !err; k++) {
+			*ret_hit = rare->hits[k];
 			if (ret_hit->last >= ordinal)
 				return 0;
 		}
 	}
-	return HF_NOTE_END;
+	return err ? err : (int)HF_NOTE_END;
 }
 
 int hf_rare_previous(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit)
 {
-	for (size_t i = rare->span_count; i--;) {
-		const struct hf_inverse_found *list = &rare->lists[rare->spans[i].list];
-		uint64_t first = UINT64_MAX;
-		int err;
+	int err = count_groups(rare);
 
-		for (size_t j = 0; j < rare->spans[i].lists; j++)
-			if (list[j].facts.first << list[j].key.level < first)
-				first = list[j].facts.first << list[j].key.level;
-		if (first > ordinal)
+	for (uint64_t i = rare->end > rare->first ? rare->end - rare->first : 0; i-- && !err;) {
+		if (rare->before[i] == rare->before[i + 1] || rare->low[i] > ordinal)
 			continue;
-		err = look_at(rare, i);
-		if (err)
-			return err;
-		for (size_t j = rare->hit_count; j--;) {
-			*ret_hit = rare->hits[j];
+		err = look_at(rare, rare->first + i);
+		for (size_t k = rare->hit_count; k-- && !err;) {
+			*ret_hit = rare->hits[k];
 			if (ret_hit->first <= ordinal)
 				return 0;
 		}
 	}
-	return HF_NOTE_END;
+	return err ? err : (int)HF_NOTE_END;
 }

@@ -14,17 +14,17 @@ enum hf_registers_what {
 	HF_REGISTERS_STATED,  /* it is as it is after the instruction, whoever wrote it */
 };
 
-/*
- * The chunks in which the register, an enum hf_reg_class and its number there, has such a value. *ret_set is to be
- * freed; its level is 0, or says that answers are blocks of 1 << level chunks. HF_ERR_UNSUPPORTED: the source does not
- * tell of registers. Other errors as of hf_words_find.
- */
+/* Of what a register is called in a file: class << this | number. */
+#define HF_REGISTERS_NUMBER_BITS 16
+
+/* Hears of every register that the hart has such values of, and of the chunks in which it has, valid for the call. A
+ * positive number ends it, a negative error too. */
+typedef int (*hf_registers_fn)(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number,
+			       const struct hf_chunk_set *set);
+/* HF_ERR_UNSUPPORTED: the source does not tell of registers. Other errors as of hf_words_find. */
+int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn fn, void *ctx);
+/* The chunks in which the register, an enum hf_reg_class and its number there, has such a value. *ret_set is to be freed. */
 int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registers_what what, uint8_t class,
 		      uint16_t number, struct hf_chunk_set *ret_set);
-
-/* Hears of every register that the hart has such values of, of some more often than once. HF_ERR_UNSUPPORTED: the source
- * does not tell of registers. A positive number ends it, a negative error too. */
-typedef int (*hf_registers_fn)(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number);
-int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn fn, void *ctx);
 
 #endif

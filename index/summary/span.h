@@ -6,12 +6,8 @@
 #ifndef HF_INDEX_SUMMARY_SPAN_H
 #define HF_INDEX_SUMMARY_SPAN_H
 
-#include "index/summary/summary_tables.h"
 #include "index/summary/tally.h"
 #include "index/table/row.h"
-
-/* Takes a row of one of the tables of a summary, whose number within the hart is given. */
-typedef int (*hf_summary_row_fn)(void *ctx, const struct hf_table *table, uint64_t number, const void *row);
 
 struct hf_span_writer;
 

@@ -2,12 +2,17 @@
 #include "index/summary/summary_internal.h"
 
 #include "index/read/decode_index.h"
+#include "index/summary/group.h"
 #include "index/summary/page.h"
 #include "index/summary/summary.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 #include <zstd.h>
+
+/* What a hart can have: sets of them, and tables by their numbers, must fit into memory. */
+#define CHUNKS_MAX (UINT64_C(1) << 30)
+#define RUNS_MAX (UINT64_C(1) << 28)
 
 /* ---- opening ---- */
 
@@ -35,6 +40,8 @@ int hf_summary_open(int dirfd, const struct hf_identity *identity, struct hf_sum
 	if (!(err = hf_published_open(&s->file, dirfd, HF_DB_SUMMARY)) && !(err = load_meta(s, identity)))
 		err = hf_store_list(s->file.store, &hf_table_summary_hart, true, HF_SLOT_MAX, &s->harts,
 				    &s->hart_count);
+	for (size_t i = 0; i < s->hart_count && !err; i++)
+		err = s->harts[i].chunks > CHUNKS_MAX || s->harts[i].runs > RUNS_MAX ? HF_ERR_STATE : 0;
 	if (err)
 		hf_summary_close(s);
 	else
@@ -182,16 +189,14 @@ static bool reaches(const struct search *s, const struct hf_run *run)
 
 static int give(const struct search *s, const struct hf_page_run *run)
 {
-	const struct hf_summary_run known = {
-		.run = run->run,
-		.count = run->count,
-		.facts = {.postings = run->postings, .total = run->count, .first = s->span.chunk, .end = s->span.end},
-		.slot = s->hart->slot,
-		.chunk = run->chunk,
-		.list = run->list,
-		.list_size = run->list_size};
+	const struct hf_summary_run known = {.run = run->run,
+					     .count = run->count,
+					     .number = run->number,
+					     .chunks = run->chunks,
+					     .first = run->first * HF_GROUP_CHUNKS,
+					     .end = (run->last + 1) * HF_GROUP_CHUNKS};
 
-	if (run->postings == 1 && (run->chunk < s->span.chunk || run->chunk >= s->span.end))
+	if (run->number - s->span.number >= s->span.runs || run->last > s->hart->chunks / HF_GROUP_CHUNKS)
 		return HF_ERR_STATE;
 	return reaches(s, &run->run) ? s->fn(s->ctx, &known) : 0;
 }
@@ -201,8 +206,7 @@ static int search_page(struct search *s)
 	const struct hf_page_facts facts = {.first = s->row.first,
 					    .end = s->row.end,
 					    .runs = s->row.runs,
-					    .list = s->row.list,
-					    .base = s->span.chunk};
+					    .base = s->span.group};
 	struct hf_page_reader reader;
 	struct hf_page_run run;
 	int err;
@@ -240,7 +244,7 @@ static int search(struct hf_summary *summary, const struct hf_summary_hart *hart
 	s->hart = hart;
 	for (uint64_t i = 0; !err && i < hart->spans; i++) {
 		err = hf_summary_fetch(summary, &hf_table_summary_span, hart->slot, i, &s->span);
-		if (!err && (s->span.chunk >= s->span.end || s->span.end > hart->chunks))
+		if (!err && (s->span.number > hart->runs || s->span.runs > hart->runs - s->span.number))
 			err = HF_ERR_STATE;
 		if (!err)
 			err = search_span(s);
@@ -290,29 +294,9 @@ int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uin
 	return err;
 }
 
-/* ---- lists ---- */
-
-static struct hf_summary_lists place_of_list(const struct hf_summary_run *run)
+uint64_t hf_summary_run_count(const struct hf_summary *summary, uint32_t hart)
 {
-	return (struct hf_summary_lists){.table = &hf_table_summary_piece,
-					 .slot = run->slot,
-					 .list = run->list,
-					 .list_size = run->list_size,
-					 .chunk = run->chunk};
-}
+	const struct hf_summary_hart *h = hf_summary_find_hart(summary, hart);
 
-int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
-		    uint8_t **ret_bytes)
-{
-	const struct hf_summary_lists where = place_of_list(run);
-
-	return hf_summary_copy_list(summary, &where, &run->facts, ret_list, ret_bytes);
-}
-
-int hf_summary_list_by(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_run *run,
-		       struct hf_list *ret_list)
-{
-	const struct hf_summary_lists where = place_of_list(run);
-
-	return hf_summary_read_list(summary, reader, &where, &run->facts, ret_list);
+	return h ? h->runs : 0;
 }

@@ -10,10 +10,9 @@
 
 #include "index/base/identity.h"
 #include "index/summary/run.h"
-#include "index/summary/list_reader.h"
 
-/* Changes with what pages and lists hold. */
-#define HF_SUMMARY_VERSION 7
+/* Changes with what pages and sections hold. */
+#define HF_SUMMARY_VERSION 8
 
 struct hf_index;
 struct hf_summary;
@@ -45,10 +44,10 @@ int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t numbe
 /* A run of the hart, with what is known of it. The same run may come once for each span of the hart. */
 struct hf_summary_run {
 	struct hf_run run;
-	uint64_t count;		    /* how often it was executed */
-	struct hf_list_facts facts; /* of its list */
-	/* where that is */
-	uint64_t slot, chunk, list, list_size;
+	uint64_t count;	     /* how often it was executed */
+	uint64_t number;     /* of it, among all of the hart */
+	uint64_t chunks;     /* in so many chunks, */
+	uint64_t first, end; /*   all of them in [first, end) */
 };
 
 /* A positive number ends the look-up, a negative error too. */
@@ -63,16 +62,36 @@ int hf_summary_runs(struct hf_summary *summary, uint32_t hart, uint64_t first, u
 /* How often an instruction that begins at pc was executed, whatever its opcode. Errors as above. */
 int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uint64_t *ret_count);
 
-/* The chunks of a run, to be read with the functions of list.h. bytes: to be freed, once list is not used any more, in
- * any case. */
-int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
-		    uint8_t **ret_bytes);
+/* How many numbers of runs the hart has; 0: there is no such hart. */
+uint64_t hf_summary_run_count(const struct hf_summary *summary, uint32_t hart);
 
-/* The same with a reader, for whoever reads many lists. */
-int hf_summary_list_by(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_run *run,
-		       struct hf_list *ret_list);
+/* That a run was executed in a chunk so many times, at least 1. */
+struct hf_posting {
+	uint64_t chunk, count;
+};
 
-/* Looks at all of it: HF_ERR_STATE if a page or a list is damaged, or the runs are not as many instructions as the
+/* Of a run with that number some postings, at least 1, at most 64, in the order of chunks. A positive number ends it, a
+ * negative error too. */
+typedef int (*hf_postings_fn)(void *ctx, uint64_t run, const struct hf_posting *posting, size_t n);
+/*
+ * What was executed in the chunks [low, high): groups of 64 chunks come in their order, each run once in a group that has
+ * it. wanted: of each number of a run whether it is asked for; NULL: all are. Returns what fn did, if not 0. Errors as of
+ * hf_summary_runs, HF_ERR_NOMEM.
+ */
+int hf_summary_postings(struct hf_summary *summary, uint32_t hart, uint64_t low, uint64_t high, const uint8_t *wanted,
+			hf_postings_fn fn, void *ctx);
+
+/* All runs of a hart in memory, by their numbers. */
+struct hf_summary_book {
+	struct hf_summary_run *run; /* without instructions: there is none of that number, and nothing has it */
+	uint64_t count;
+	uint8_t *code;
+};
+/* To be freed in any case. Errors as of hf_summary_runs, HF_ERR_NOMEM. */
+int hf_summary_book_load(struct hf_summary *summary, uint32_t hart, struct hf_summary_book *ret_book);
+void hf_summary_book_free(struct hf_summary_book *book);
+
+/* Looks at all of it: HF_ERR_STATE if a page or a section is damaged, or the runs are not as many instructions as the
  * hart, or its calls. What else it holds is asked with summary_tree.h and summary/rare.h, words.h and registers.h. */
 int hf_summary_check(struct hf_summary *summary);
 

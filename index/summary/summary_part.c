@@ -7,10 +7,8 @@
 static const struct hf_table *const tables[HF_TABLES_MOST] = {
 	[HF_TABLE_HART] = &hf_table_summary_hart,	[HF_TABLE_SPAN] = &hf_table_summary_span,
 	[HF_TABLE_CONTEXT] = &hf_table_summary_context, [HF_TABLE_PAGE] = &hf_table_summary_page,
-	[HF_TABLE_LIST] = &hf_table_summary_piece,	[HF_TABLE_CALLS] = &hf_table_summary_calls,
+	[HF_TABLE_SECTION] = &hf_table_summary_section, [HF_TABLE_CALLS] = &hf_table_summary_calls,
 	[HF_TABLE_NODE] = &hf_table_summary_node,	[HF_TABLE_STACK] = &hf_table_summary_stack,
-	[HF_TABLE_INVERSE] = &hf_table_inverse,		[HF_TABLE_INVERSE_SPAN] = &hf_table_inverse_span,
-	[HF_TABLE_INVERSE_PAGE] = &hf_table_inverse_page, [HF_TABLE_INVERSE_LIST] = &hf_table_inverse_list,
 };
 
 bool hf_summary_part_is_possible(int dirfd)

@@ -13,18 +13,17 @@ static const struct hf_column summary_hart[] = {
 	HF_COLUMN_COUNT(hf_summary_hart, insns),
 	HF_COLUMN(NUMBER, hf_summary_hart, chunks, HF_NUMBER_MAX),
 	HF_COLUMN(NUMBER, hf_summary_hart, spans, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_hart, runs, HF_NUMBER_MAX),
 	HF_COLUMN(NUMBER, hf_summary_hart, contexts, HF_NUMBER_MAX),
 };
 
 static const struct hf_column summary_span[] = {
-	HF_COLUMN(NUMBER, hf_summary_span, chunk, HF_NUMBER_MAX),
-	HF_COLUMN(NUMBER, hf_summary_span, end, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_span, group, HF_NUMBER_MAX),
 	HF_COLUMN_COUNT(hf_summary_span, insns),
+	HF_COLUMN(NUMBER, hf_summary_span, number, HF_NUMBER_MAX),
 	HF_COLUMN(NUMBER, hf_summary_span, runs, UINT32_MAX),
 	HF_COLUMN(NUMBER, hf_summary_span, page, HF_NUMBER_MAX),
 	HF_COLUMN(NUMBER, hf_summary_span, pages, UINT32_MAX),
-	HF_COLUMN(NUMBER, hf_summary_span, list, HF_NUMBER_MAX),
-	HF_COLUMN(NUMBER, hf_summary_span, lists, UINT32_MAX),
 };
 
 static const struct hf_column summary_context[] = {
@@ -41,12 +40,14 @@ static const struct hf_column summary_page[] = {
 	HF_COLUMN_ANY(hf_summary_page, first),
 	HF_COLUMN_ANY(hf_summary_page, end),
 	HF_COLUMN(NUMBER, hf_summary_page, runs, UINT32_MAX),
-	HF_COLUMN_COUNT(hf_summary_page, list),
 	HF_COLUMN(NUMBER, hf_summary_page, size, UINT32_MAX),
 	HF_COLUMN_BYTES(hf_summary_page, data, n),
 };
 
-static const struct hf_column summary_piece[] = {HF_COLUMN_BYTES(hf_summary_piece, data, n)};
+static const struct hf_column summary_section[] = {
+	HF_COLUMN(NUMBER, hf_summary_section, size, UINT32_MAX),
+	HF_COLUMN_BYTES(hf_summary_section, data, n),
+};
 
 static const struct hf_column summary_calls[] = {
 	HF_COLUMN(NUMBER, hf_summary_calls, nodes, HF_CALL_NODES),
@@ -69,49 +70,17 @@ static const struct hf_column summary_call_page[] = {
 	HF_COLUMN_BYTES(hf_summary_call_page, data, n),
 };
 
-static const struct hf_column inverse[] = {
-	HF_COLUMN(NUMBER, hf_inverse_head, known, 1),
-	HF_COLUMN(NUMBER, hf_inverse_head, spans, UINT32_MAX),
-	HF_COLUMN_COUNT(hf_inverse_head, total),
-};
-
-static const struct hf_column inverse_span[] = {
-	HF_COLUMN_COUNT(hf_inverse_span, first),
-	HF_COLUMN_COUNT(hf_inverse_span, end),
-	HF_COLUMN_COUNT(hf_inverse_span, insns),
-	HF_COLUMN(NUMBER, hf_inverse_span, keys, UINT32_MAX),
-	HF_COLUMN(NUMBER, hf_inverse_span, page, UINT32_MAX),
-	HF_COLUMN(NUMBER, hf_inverse_span, pages, UINT32_MAX),
-	HF_COLUMN(NUMBER, hf_inverse_span, list, UINT32_MAX),
-	HF_COLUMN(NUMBER, hf_inverse_span, lists, UINT32_MAX),
-};
-
-static const struct hf_column inverse_page[] = {
-	HF_COLUMN_ANY(hf_inverse_page, first),
-	HF_COLUMN_ANY(hf_inverse_page, last),
-	HF_COLUMN(NUMBER, hf_inverse_page, keys, UINT32_MAX),
-	HF_COLUMN_COUNT(hf_inverse_page, list),
-	HF_COLUMN(NUMBER, hf_inverse_page, size, UINT32_MAX),
-	HF_COLUMN_BYTES(hf_inverse_page, data, n),
-};
-
 const struct hf_table hf_table_summary_meta = HF_TABLE("meta", HF_TABLE_META, summary_meta, struct hf_summary_meta);
 const struct hf_table hf_table_summary_hart = HF_TABLE("hart", HF_TABLE_HART, summary_hart, struct hf_summary_hart);
 const struct hf_table hf_table_summary_span = HF_TABLE("span", HF_TABLE_SPAN, summary_span, struct hf_summary_span);
 const struct hf_table hf_table_summary_context =
 	HF_TABLE("context", HF_TABLE_CONTEXT, summary_context, struct hf_summary_context);
 const struct hf_table hf_table_summary_page = HF_TABLE("page", HF_TABLE_PAGE, summary_page, struct hf_summary_page);
-const struct hf_table hf_table_summary_piece = HF_TABLE("list", HF_TABLE_LIST, summary_piece, struct hf_summary_piece);
+const struct hf_table hf_table_summary_section =
+	HF_TABLE("section", HF_TABLE_SECTION, summary_section, struct hf_summary_section);
 const struct hf_table hf_table_summary_calls =
 	HF_TABLE("calls", HF_TABLE_CALLS, summary_calls, struct hf_summary_calls);
 const struct hf_table hf_table_summary_node =
 	HF_TABLE("node", HF_TABLE_NODE, summary_call_page, struct hf_summary_call_page);
 const struct hf_table hf_table_summary_stack =
 	HF_TABLE("stack", HF_TABLE_STACK, summary_call_page, struct hf_summary_call_page);
-const struct hf_table hf_table_inverse = HF_TABLE("inverse", HF_TABLE_INVERSE, inverse, struct hf_inverse_head);
-const struct hf_table hf_table_inverse_span =
-	HF_TABLE("inverse_span", HF_TABLE_INVERSE_SPAN, inverse_span, struct hf_inverse_span);
-const struct hf_table hf_table_inverse_page =
-	HF_TABLE("inverse_page", HF_TABLE_INVERSE_PAGE, inverse_page, struct hf_inverse_page);
-const struct hf_table hf_table_inverse_list =
-	HF_TABLE("inverse_list", HF_TABLE_INVERSE_LIST, summary_piece, struct hf_summary_piece);

@@ -2,11 +2,13 @@
 #include "index/summary/tally.h"
 
 #include "codecs/base/bytes.h"
+#include "index/summary/order.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-const struct hf_tally_room hf_tally_room_default = {.runs = 1u << 16, .code = 4u << 20, .lists = 12u << 20};
+const struct hf_tally_room hf_tally_room_default = {
+	.runs = 1u << 16, .code = 4u << 20, .sets = 1024, .attempts = 128, .rare = 128, .keys = 1u << 12};
 
 /* ---- making ---- */
 
@@ -19,7 +21,7 @@ static uint32_t slots_for(uint32_t runs)
 	return n;
 }
 
-int hf_tally_new(const struct hf_tally_room *room, struct hf_tally **ret_tally)
+int hf_tally_new(const struct hf_tally_room *room, struct hf_group_writer *writer, struct hf_tally **ret_tally)
 {
 	struct hf_tally *t = calloc(1, sizeof *t);
 
@@ -27,11 +29,13 @@ int hf_tally_new(const struct hf_tally_room *room, struct hf_tally **ret_tally)
 	if (!t)
 		return HF_ERR_NOMEM;
 	t->room = *room;
+	t->writer = writer;
 	t->slot_mask = slots_for(room->runs) - 1;
 	t->runs = malloc(room->runs * sizeof *t->runs);
 	t->slots = calloc((size_t)t->slot_mask + 1, sizeof *t->slots);
 	t->code = malloc(room->code);
-	if (!hf_growing_init(&t->lists, room->lists) && t->runs && t->slots && t->code)
+	t->executed = malloc(room->runs * sizeof *t->executed);
+	if (t->runs && t->slots && t->code && t->executed)
 		return 0;
 	hf_tally_free(t);
 	*ret_tally = NULL;
@@ -45,25 +49,22 @@ void hf_tally_free(struct hf_tally *t)
 	free(t->runs);
 	free(t->slots);
 	free(t->code);
-	hf_growing_fini(&t->lists);
+	free(t->executed);
+	free(t->postings);
+	free(t->spare);
+	free(t->numbers.p);
+	free(t->bits.p);
+	free(t->counts.p);
 	free(t);
 }
 
 void hf_tally_reset(struct hf_tally *t)
 {
 	memset(t->slots, 0, ((size_t)t->slot_mask + 1) * sizeof *t->slots);
+	t->first_number += t->run_count;
 	t->run_count = t->code_size = 0;
-	hf_growing_clear(&t->lists);
 	t->insns = 0;
 	t->first_chunk = t->chunk;
-}
-
-void hf_tally_facts(const struct hf_tally *tally, const struct hf_tally_run *run, struct hf_list_facts *ret_facts)
-{
-	*ret_facts = (struct hf_list_facts){.postings = hf_growing_postings(&run->list),
-					    .total = hf_growing_total(&run->list),
-					    .first = tally->first_chunk,
-					    .end = tally->chunk + 1};
 }
 
 /* ---- runs ---- */
@@ -102,35 +103,135 @@ static uint32_t find(const struct hf_tally *t, const struct hf_run *run, uint64_
 
 static void add_run(struct hf_tally *t, const struct hf_run *run, uint64_t hash, uint32_t slot)
 {
-	t->runs[t->run_count] = (struct hf_tally_run){
-		.key = run->key, .insns = run->insns, .bytes = run->bytes, .hash = hash, .code = t->code_size};
-	hf_growing_begin(&t->runs[t->run_count].list, t->first_chunk);
+	t->runs[t->run_count] = (struct hf_tally_run){.key = run->key,
+						      .insns = run->insns,
+						      .bytes = run->bytes,
+						      .hash = hash,
+						      .code = t->code_size,
+						      .first = t->chunk / HF_GROUP_CHUNKS};
 	memcpy(t->code + t->code_size, run->code, run->bytes);
 	t->code_size += run->bytes;
 	t->slots[slot] = ++t->run_count;
-}
-
-static bool has_room(const struct hf_tally *t, const struct hf_run *run)
-{
-	return t->run_count < t->room.runs && t->room.code - t->code_size >= run->bytes &&
-	       hf_growing_has_room(&t->lists);
 }
 
 int hf_tally_put(struct hf_tally *t, const struct hf_run *run)
 {
 	const uint64_t hash = hash_of(run);
 	const uint32_t slot = find(t, run, hash);
+	struct hf_tally_run *known;
 
-	if (!t->slots[slot] || t->runs[t->slots[slot] - 1].list.place != t->chunk) {
-		if (!has_room(t, run))
+	if (!t->slots[slot]) {
+		if (t->run_count == t->room.runs || t->room.code - t->code_size < run->bytes)
 			return HF_ERR_LIMIT;
-		if (!t->slots[slot])
-			add_run(t, run, hash, slot);
+		add_run(t, run, hash, slot);
 	}
-	hf_growing_add(&t->lists, &t->runs[t->slots[slot] - 1].list, t->chunk, 1);
+	known = &t->runs[t->slots[slot] - 1];
+	if (!known->count++)
+		t->executed[t->executed_count++] = t->slots[slot] - 1;
 	t->insns += run->insns;
 	return 0;
 }
+
+/* ---- chunks and groups ---- */
+
+static int make_room(struct hf_tally *t, size_t n)
+{
+	const size_t room = 2 * t->posting_room + n;
+	struct hf_tally_posting *bigger;
+
+	if (t->posting_room - t->posting_count >= n)
+		return 0;
+	bigger = realloc(t->postings, room * sizeof *bigger);
+	if (!bigger)
+		return HF_ERR_NOMEM;
+	t->postings = bigger;
+	free(t->spare);
+	t->spare = malloc(room * sizeof *t->spare);
+	t->posting_room = t->spare ? room : 0;
+	return t->spare ? 0 : HF_ERR_NOMEM;
+}
+
+int hf_tally_settle(struct hf_tally *t)
+{
+	int err = make_room(t, t->executed_count);
+
+	for (uint32_t i = 0; i < t->executed_count && !err; i++) {
+		struct hf_tally_run *run = &t->runs[t->executed[i]];
+
+		t->postings[t->posting_count++] =
+			(struct hf_tally_posting){.run = t->first_number + t->executed[i],
+						  .chunk = (uint32_t)(t->chunk % HF_GROUP_CHUNKS),
+						  .count = run->count};
+		run->total += run->count;
+		run->chunks++;
+		run->last = t->chunk / HF_GROUP_CHUNKS;
+		run->count = 0;
+	}
+	t->executed_count = 0;
+	return err;
+}
+
+/* Of the run whose postings begin at that one; the number of the next run's first. */
+static size_t code_run(struct hf_tally *t, size_t at, uint64_t last, struct hf_raw *totals)
+{
+	const uint64_t run = t->postings[at].run;
+	uint64_t bits = 0, total = 0;
+	uint8_t bytes[8];
+
+	for (; at < t->posting_count && t->postings[at].run == run; at++) {
+		bits |= UINT64_C(1) << t->postings[at].chunk;
+		total += t->postings[at].count;
+		hf_raw_number(&t->counts, t->postings[at].count);
+	}
+	hf_raw_number(&t->numbers, run - last);
+	hf_raw_number(totals, total);
+	hf_put64(bytes, bits);
+	hf_raw_bytes(&t->bits, bytes, sizeof bytes);
+	return at;
+}
+
+static int end_group(struct hf_tally *t, uint64_t group)
+{
+	struct hf_raw head = {0}, totals = {0};
+	uint64_t runs = 0, last = 0;
+	int err;
+
+	hf_order(t->postings, t->spare, t->posting_count, sizeof *t->postings);
+	for (size_t at = 0; at < t->posting_count; runs++) {
+		const uint64_t run = t->postings[at].run;
+
+		at = code_run(t, at, last, &totals);
+		last = run;
+	}
+	hf_raw_number(&head, runs);
+	hf_raw_bytes(&head, t->numbers.p, t->numbers.n);
+	hf_raw_bytes(&head, totals.p, totals.n);
+	hf_raw_bytes(&t->bits, t->counts.p, t->counts.n);
+	err = t->numbers.err ? t->numbers.err : totals.err ? totals.err : t->counts.err;
+	if (!err)
+		err = hf_group_write(t->writer, group, HF_SECTION_RUNS, &head);
+	if (!err)
+		err = hf_group_write(t->writer, group, HF_SECTION_COUNTS, &t->bits);
+	free(head.p);
+	free(totals.p);
+	t->numbers.n = t->counts.n = t->posting_count = 0;
+	return err;
+}
+
+int hf_tally_cut(struct hf_tally *t)
+{
+	int err = hf_tally_settle(t);
+
+	t->chunk++;
+	return err || t->chunk % HF_GROUP_CHUNKS ? err : end_group(t, t->chunk / HF_GROUP_CHUNKS - 1);
+}
+
+int hf_tally_end(struct hf_tally *t)
+{
+	return t->chunk % HF_GROUP_CHUNKS ? end_group(t, t->chunk / HF_GROUP_CHUNKS) : 0;
+}
+
+/* ---- in their order ---- */
 
 static int compare(const void *a, const void *b, void *ctx)
 {
@@ -192,25 +293,49 @@ static void keep_run(struct hf_tally *t, uint32_t i, struct hf_keep *k)
 	hf_keep_check(k, run->insns && run->bytes <= t->room.code - run->code);
 	if (!k->err)
 		hf_keep_bytes(k, t->code + run->code, run->bytes);
-	hf_growing_keep(&t->lists, &run->list, t->first_chunk, t->chunk, k);
+	HF_KEEP(k, run->count, UINT32_MAX);
+	HF_KEEP(k, run->total, HF_COUNT_MAX);
+	HF_KEEP(k, run->chunks, run->total);
+	HF_KEEP(k, run->first, t->chunk / HF_GROUP_CHUNKS);
+	HF_KEEP(k, run->last, t->chunk / HF_GROUP_CHUNKS);
 	if (!k->load || k->err)
 		return;
 	t->code_size += run->bytes;
 	t->run_count = i + 1;
 	take_slot(t, i + 1);
+	if (run->count)
+		t->executed[t->executed_count++] = i;
+}
+
+static void keep_posting(struct hf_tally *t, size_t i, struct hf_keep *k)
+{
+	struct hf_tally_posting *p = &t->postings[i];
+
+	HF_KEEP(k, p->run, t->first_number + t->run_count - 1);
+	HF_KEEP(k, p->chunk, HF_GROUP_CHUNKS - 1);
+	HF_KEEP(k, p->count, UINT32_MAX);
+	hf_keep_check(k, p->count != 0);
 }
 
 void hf_tally_keep(struct hf_tally *t, struct hf_keep *k)
 {
-	struct hf_growing_kept lists;
+	uint64_t postings = t->posting_count;
 	uint32_t count = t->run_count;
 
 	HF_KEEP(k, t->chunk, INT64_MAX);
 	HF_KEEP(k, t->first_chunk, t->chunk);
 	HF_KEEP(k, t->insns, INT64_MAX);
+	HF_KEEP(k, t->first_number, HF_NUMBER_MAX);
 	HF_KEEP(k, count, t->room.runs);
-	hf_growing_keep_begin(&t->lists, t->room.lists, &lists, k);
 	for (uint32_t i = 0; i < count && !k->err; i++)
 		keep_run(t, i, k);
-	hf_growing_keep_end(&t->lists, &lists, k);
+	HF_KEEP(k, postings, HF_GROUP_CHUNKS << 20);
+	for (size_t i = 0; i < postings && !k->err; i++) {
+		if (k->load)
+			hf_keep_fail(k, make_room(t, 1));
+		if (k->err)
+			break;
+		keep_posting(t, i, k);
+		t->posting_count = i + 1;
+	}
 }

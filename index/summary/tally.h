@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts the runs of a hart: how often each was executed, and in which chunks. It has so much memory; when that is
- * full, what it has becomes a span of the summary (span.h), and it begins anew. Internal to index/.
+ * Counts the runs of a hart: how often each was executed, in each chunk and in all. It has so much memory; when that is
+ * full, the runs that it has become rows of the summary (span.h), and it begins anew: the same run may then come once
+ * more, with another number. Numbers are given in the order in which runs first come. Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_TALLY_H
 #define HF_INDEX_SUMMARY_TALLY_H
 
-#include "index/summary/inverse.h"
+#include "index/summary/group_write.h"
 #include "index/summary/run.h"
 
-/* Runs that one span can have, bytes of their code, and of the lists while they grow. Together with the table of runs
- * that is 23 MiB, of which what is not used costs nothing. */
+/* Runs at a time, and bytes of their code: with the table of runs 15 MiB, of which what is not used costs nothing. Of
+ * a chunk: bytes of what is written and read, of both by attempts, and of its rare events. Keys of rare events with
+ * values. 0: as usual. */
 struct hf_tally_room {
-	uint32_t runs, code, lists;
-	struct hf_inverse_room inverse; /* of each other part; without keys: as usual */
+	uint32_t runs, code, sets, attempts, rare, keys;
 };
 extern const struct hf_tally_room hf_tally_room_default;
 
@@ -22,8 +23,15 @@ struct hf_tally_run {
 	struct hf_run_key key;
 	uint32_t insns, bytes;
 	uint64_t hash;
-	uint32_t code; /* where it is */
-	struct hf_growing list;
+	uint32_t code;		    /* where it is */
+	uint32_t count;		    /* in the chunk at hand */
+	uint64_t total, chunks;	    /* in all chunks so far, and in how many */
+	uint64_t first, last;	    /* groups */
+};
+
+struct hf_tally_posting {
+	uint64_t run;
+	uint32_t chunk, count; /* chunk: in its group */
 };
 
 struct hf_tally {
@@ -31,31 +39,36 @@ struct hf_tally {
 	struct hf_tally_run *runs;
 	uint32_t *slots, slot_mask; /* number of a run plus 1, or 0 */
 	uint8_t *code;
-	struct hf_growing_lists lists;
 	uint32_t run_count, code_size;
-	uint64_t first_chunk, chunk; /* of the span; at hand */
+	uint64_t first_number;	      /* of the runs that are here */
+	uint32_t *executed, executed_count; /* in the chunk at hand */
+	uint64_t first_chunk, chunk; /* since it began anew; at hand */
 	uint64_t insns;
+	struct hf_tally_posting *postings, *spare; /* of the group at hand */
+	size_t posting_count, posting_room;
+	struct hf_raw numbers, bits, counts;
+	struct hf_group_writer *writer; /* borrowed */
 };
 
-int hf_tally_new(const struct hf_tally_room *room, struct hf_tally **ret_tally);
+/* HF_ERR_NOMEM. */
+int hf_tally_new(const struct hf_tally_room *room, struct hf_group_writer *writer, struct hf_tally **ret_tally);
 void hf_tally_free(struct hf_tally *tally);
 
 /* One more run in the chunk at hand. HF_ERR_LIMIT: there is no room, and nothing has changed. */
 int hf_tally_put(struct hf_tally *tally, const struct hf_run *run);
-static inline void hf_tally_next_chunk(struct hf_tally *tally)
-{
-	tally->chunk++;
-}
+/* The chunk at hand ends, and with each 64th its group. */
+int hf_tally_cut(struct hf_tally *tally);
+/* The hart ends behind the last chunk that was cut. */
+int hf_tally_end(struct hf_tally *tally);
 
 /* *ret_order, for free(): the runs in the order of their keys and code. */
 int hf_tally_sort(struct hf_tally *tally, const struct hf_tally_run ***ret_order);
-/* Empties it: the next span begins in the chunk at hand. */
+/* Takes the counts of the chunk at hand: all of them are in totals then. */
+int hf_tally_settle(struct hf_tally *tally);
+/* Once it is settled: empties it of runs. */
 void hf_tally_reset(struct hf_tally *tally);
 
 /* To a file and back, into an empty one. */
 void hf_tally_keep(struct hf_tally *tally, struct hf_keep *keep);
-
-/* What a list of the run says. */
-void hf_tally_facts(const struct hf_tally *tally, const struct hf_tally_run *run, struct hf_list_facts *ret_facts);
 
 #endif

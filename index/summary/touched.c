@@ -2,18 +2,20 @@
 #include "index/summary/touched.h"
 
 #include "codecs/base/err.h"
+#include "index/summary/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Block 0 holds no unit: it is the last one hit while there is none. */
-enum { BLOCKS = 4096, SLOTS = 4 * BLOCKS, LONGS = 256 };
+enum { BLOCKS = 8192, SLOTS = 4 * BLOCKS, LONGS = 256 };
 #define NO_BLOCK UINT64_MAX /* units have at most 61 bits */
 
 int hf_touched_init(struct hf_touched *t)
 {
 	t->blocks = malloc((BLOCKS + 1) * sizeof *t->blocks);
 	t->slots = calloc(SLOTS, sizeof *t->slots);
+	t->spare = malloc(BLOCKS * sizeof *t->blocks);
 	t->longs = malloc(LONGS * sizeof *t->longs);
 	if (!t->blocks || !t->slots || !t->longs)
 		return HF_ERR_NOMEM;
@@ -25,6 +27,7 @@ int hf_touched_init(struct hf_touched *t)
 void hf_touched_fini(struct hf_touched *t)
 {
 	free(t->blocks);
+	free(t->spare);
 	free(t->slots);
 	free(t->longs);
 	free(t->ranges);
@@ -78,6 +81,15 @@ static int compare_blocks(const void *a, const void *b)
 	const struct hf_touched_block *x = a, *y = b;
 
 	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* What is few is sorted where it is. */
+static void sort_blocks(struct hf_touched *t)
+{
+	if (t->count < 64)
+		qsort(t->blocks + 1, t->count, sizeof *t->blocks, compare_blocks);
+	else
+		hf_order(t->blocks + 1, t->spare, t->count, sizeof *t->blocks);
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -151,7 +163,7 @@ int hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges, si
 		return err;
 	for (uint32_t i = 1; i <= t->count; i++)
 		t->slots[t->blocks[i].slot] = 0;
-	qsort(t->blocks + 1, t->count, sizeof *t->blocks, compare_blocks);
+	sort_blocks(t);
 	for (uint32_t i = 1; i <= t->count; i++)
 		n = add_bits(t->ranges, n, &t->blocks[i]);
 	if (t->long_count)

@@ -26,7 +26,7 @@ struct hf_touched_block {
 };
 
 struct hf_touched {
-	struct hf_touched_block *blocks;
+	struct hf_touched_block *blocks, *spare;
 	uint16_t *slots;	       /* number of a block, or 0, which is none */
 	struct hf_touched_block *last; /* the one that was hit last */
 	struct hf_range *longs, *ranges;

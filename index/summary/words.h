@@ -13,14 +13,14 @@
 #define HF_INDEX_SUMMARY_WORDS_H
 
 #include "index/summary/chunk_set.h"
-#include "index/summary/inverse.h"
+#include "index/summary/units.h"
 
 /* What is asked. Of attempts, which did not retire, apart. */
 enum hf_words_what {
-	HF_WORDS_WRITES = HF_INVERSE_WRITES,
-	HF_WORDS_READS = HF_INVERSE_READS,
-	HF_WORDS_ATTEMPT_WRITES = HF_INVERSE_ATTEMPT_WRITES,
-	HF_WORDS_ATTEMPT_READS = HF_INVERSE_ATTEMPT_READS,
+	HF_WORDS_WRITES = HF_SECTION_WRITES,
+	HF_WORDS_READS = HF_SECTION_READS,
+	HF_WORDS_ATTEMPT_WRITES = HF_SECTION_ATTEMPT_WRITES,
+	HF_WORDS_ATTEMPT_READS = HF_SECTION_ATTEMPT_READS,
 };
 
 /* Units: 1 << level bytes. */
@@ -29,7 +29,7 @@ enum hf_words_what {
 #define HF_WORDS_PAGE 12u
 #define HF_WORDS_MIB 20u
 #define HF_WORDS_GIB 30u
-#define HF_WORDS_ALL 64u
+#define HF_WORDS_ALL HF_UNITS_ALL
 /* Accesses whose address the source does not tell have this level: they may be anywhere. */
 #define HF_WORDS_UNKNOWN 63u
 
@@ -53,18 +53,10 @@ int hf_words_find_in(struct hf_summary *summary, uint32_t hart, enum hf_words_wh
 int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first, uint64_t last,
 		  struct hf_chunk_set *ret_set, struct hf_chunk_set *ret_unknown);
 
-/* A range that chunks touch: of addresses, exact up to the unit of its level. HF_WORDS_UNKNOWN: anywhere. */
-struct hf_words_range {
-	uint64_t first, last;
-	unsigned level;
-	const struct hf_list_facts *chunks;
-	uint64_t chunk; /* if it is one: there is no list then */
-};
-struct hf_words_look;
-typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, struct hf_words_look *look);
-/* For fn: the chunks of the range. The list is valid for the call. */
-int hf_words_list(struct hf_words_look *look, struct hf_list *ret_list);
-/* Every range, in the order of spans and addresses; returns what fn did, if not 0. Errors as above. */
-int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx);
+/* A chunk touches [range.first, range.last], exactly up to the unit of its level; HF_WORDS_UNKNOWN: anywhere. */
+typedef int (*hf_words_fn)(void *ctx, uint64_t chunk, const struct hf_range *range, unsigned level);
+/* All ranges of the chunks in [low, high), in the order of chunks; returns what fn did, if not 0. Errors as above. */
+int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t low, uint64_t high,
+		  hf_words_fn fn, void *ctx);
 
 #endif

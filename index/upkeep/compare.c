@@ -32,7 +32,7 @@ static const struct hf_table *const summary_tables[] = {
 	&hf_table_summary_span,
 	&hf_table_summary_context,
 	&hf_table_summary_page,
-	&hf_table_summary_piece,
+	&hf_table_summary_section,
 	&hf_table_summary_calls,
 	&hf_table_summary_node,
 	&hf_table_summary_stack,
@@ -66,7 +66,7 @@ static bool same_page(const void *stored, const void *made)
 	for (int i = 0; i < 2; i++)
 		n[i] = ZSTD_decompress(bytes[i], sizeof bytes[i], pages[i]->data, pages[i]->n);
 	return pages[0]->first == pages[1]->first && pages[0]->end == pages[1]->end &&
-	       pages[0]->runs == pages[1]->runs && pages[0]->list == pages[1]->list &&
+	       pages[0]->runs == pages[1]->runs &&
 	       pages[0]->size == pages[1]->size && n[0] == n[1] && !ZSTD_isError(n[0]) &&
 	       !memcmp(bytes[0], bytes[1], n[0]);
 }

@@ -3,16 +3,17 @@
 import sqlite3
 import sys
 
-PLACES = ("rare events", "writes", "reads", "writes of attempts", "reads of attempts", "registers")
-TABLES = (("page", "runs"), ("list", "lists of runs"), ("node", "calls"), ("stack", "stacks of chunks"))
+SECTIONS = ("runs of groups", "counts of runs", "writes", "reads", "writes of attempts", "reads of attempts", "rare events",
+            "registers", "filters", "keys")
+TABLES = (("page", "runs"), ("node", "calls"), ("stack", "stacks of chunks"))
 
 
 def parts(db):
     for table, name in TABLES:
         yield name, db.execute(f"SELECT ifnull(sum(length(data)), 0) FROM {table}").fetchone()[0]
-    for part, name in enumerate(PLACES):
-        yield name, sum(db.execute(f"SELECT ifnull(sum(length(data)), 0) FROM {table} WHERE id >> 32 & 255 = ?",
-                                   (part,)).fetchone()[0] for table in ("inverse_page", "inverse_list"))
+    for section, name in enumerate(SECTIONS):
+        yield name, db.execute("SELECT ifnull(sum(length(data)), 0) FROM section WHERE id >> 8 & 15 = ?",
+                               (section,)).fetchone()[0]
 
 
 def main(path, instructions):

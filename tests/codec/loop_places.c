@@ -16,20 +16,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define ROOM(k, l, c, i)                                                            \
-	{                                                                           \
-		.runs = 1u << 12, .code = 1u << 20, .lists = 1u << 20, .inverse = { \
-			.keys = (k),                                                \
-			.lists = (l),                                               \
-			.credit = (c),                                              \
-			.coarse = (i)                                               \
-		}                                                                   \
-	}
+#define MUCH (1u << 24)
 static const struct hf_tally_room rooms[] = {
-	ROOM(1u << 12, 1u << 20, 1u << 24, 0), /* exact, one span */
-	ROOM(9, 3000, 1u << 24, 0),	       /* exact, many spans */
-	ROOM(9, 3000, 700, 50),		       /* coarse in the end */
-	ROOM(200, 6000, 0, 0),		       /* as coarse as can be */
+	{.runs = 1u << 12, .code = 1u << 20, .sets = MUCH, .attempts = MUCH, .rare = MUCH, .keys = MUCH}, /* exact, one span */
+	{.runs = 40, .code = HF_RUN_BYTES + 2000, .sets = MUCH, .attempts = MUCH, .rare = MUCH, .keys = MUCH}, /* many spans */
+	{.runs = 40, .code = HF_RUN_BYTES + 2000, .sets = 40, .attempts = 20, .rare = 30, .keys = 8}, /* coarse in places */
+	{.runs = 1u << 12, .code = 1u << 20}, /* as coarse as can be */
 };
 static const uint64_t chunk_insns[] = {1, 7, 1000};
 enum { EXACT_ROOMS = 2, QUESTIONS = 12 };

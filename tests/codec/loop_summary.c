@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 static const uint64_t chunk_insns[] = {3, 7, 1000};
-static const struct hf_tally_room little = {.runs = 40, .code = HF_RUN_BYTES + 2000, .lists = 3000};
+static const struct hf_tally_room little = {
+	.runs = 40, .code = HF_RUN_BYTES + 2000, .sets = 40, .attempts = 20, .rare = 30, .keys = 8};
 
 /* How often one instruction was executed in one chunk. */
 struct item {
@@ -96,6 +97,7 @@ struct asking {
 	struct hf_summary *summary;
 	uint64_t first, end;
 	struct items items;
+	struct hf_summary_book book;
 };
 
 /* Those of its instructions that begin in the range. */
@@ -110,19 +112,22 @@ static void add_run(struct asking *a, const struct hf_summary_run *run, const st
 			add(&a->items, pc, opcode, posting->chunk, posting->count);
 }
 
-static int take(void *ctx, const struct hf_summary_run *run)
+static int note_run(void *ctx, const struct hf_summary_run *run)
+{
+	uint8_t *wanted = ctx;
+
+	CHECK(!wanted[run->number] && run->count >= run->chunks && run->chunks && run->end - run->first >= run->chunks);
+	wanted[run->number] = 1;
+	return 0;
+}
+
+static int take(void *ctx, uint64_t run, const struct hf_posting *posting, size_t n)
 {
 	struct asking *a = ctx;
-	struct hf_posting posting;
-	struct hf_list list;
-	uint8_t *bytes;
-	int err;
 
-	CHECK_EQ(hf_summary_list(a->summary, run, &list, &bytes), 0);
-	while (!(err = hf_list_next(&list, &posting)))
-		add_run(a, run, &posting);
-	CHECK_EQ(err, HF_NOTE_END);
-	free(bytes);
+	CHECK(n);
+	for (size_t i = 0; i < n; i++)
+		add_run(a, &a->book.run[run], &posting[i]);
 	return 0;
 }
 
@@ -132,7 +137,14 @@ static void check_range(struct hf_summary *summary, uint32_t hart, const struct 
 	struct asking a = {.summary = summary, .first = first, .end = end};
 	size_t at = 0, n = 0;
 
-	CHECK_EQ(hf_summary_runs(summary, hart, first, end, take, &a), 0);
+	uint8_t *wanted = calloc((size_t)hf_summary_run_count(summary, hart) + 1, 1);
+
+	CHECK(wanted);
+	CHECK_EQ(hf_summary_book_load(summary, hart, &a.book), 0);
+	CHECK_EQ(hf_summary_runs(summary, hart, first, end, note_run, wanted), 0);
+	CHECK_EQ(hf_summary_postings(summary, hart, 0, UINT64_MAX, wanted, take, &a), 0);
+	free(wanted);
+	hf_summary_book_free(&a.book);
 	put_together(&a.items);
 	while (at < want->n && want->item[at].pc < first)
 		at++;

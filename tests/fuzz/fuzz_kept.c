@@ -19,6 +19,7 @@ enum { EVENTS_MOST = 300, CHUNK = 16, CHANGE = 3, STATE_MOST = 1 << 17, CHUNKS_M
 
 struct maker {
 	struct hf_run_cutter *cutter;
+	struct hf_group_writer *groups;
 	struct hf_tally *tally;
 	struct hf_span_writer *writer;
 	struct hf_call_writer *calls;
@@ -35,7 +36,7 @@ struct bytes {
 
 static int add_row(void *ctx, const struct hf_table *table, uint64_t number, const void *row)
 {
-	static uint8_t bytes[sizeof(struct hf_inverse_page) + 256];
+	static uint8_t bytes[sizeof(struct hf_summary_section) + 256];
 	uint64_t *hash = ctx;
 	const size_t n = hf_row_size(table, row);
 
@@ -62,13 +63,14 @@ static int put_run(void *ctx, const struct hf_run *run)
 static void maker_begin(struct maker *m)
 {
 	static const struct hf_tally_room room = {
-		.runs = 9, .code = HF_RUN_BYTES, .lists = 8192, .inverse = {.keys = 5, .lists = 3000, .credit = 300, .coarse = 40}};
+		.runs = 9, .code = HF_RUN_BYTES, .sets = 12, .attempts = 6, .rare = 8, .keys = 4};
 	static const struct hf_call_room call_room = {.nodes = 8, .depth = 3, .frames = 40};
 
 	*m = (struct maker){0};
 	MUST(hf_run_cutter_new(put_run, m, &m->cutter) == 0);
-	MUST(hf_tally_new(&room, &m->tally) == 0);
-	MUST(hf_collector_new(&room.inverse, add_row, &m->rows, &m->collector) == 0);
+	MUST(hf_group_writer_new(add_row, &m->rows, &m->groups) == 0);
+	MUST(hf_tally_new(&room, m->groups, &m->tally) == 0);
+	MUST(hf_collector_new(&room, m->groups, &m->collector) == 0);
 	MUST(hf_span_writer_new(add_row, &m->rows, &m->writer) == 0);
 	MUST(hf_call_writer_new(&call_room, add_row, &m->rows, &m->calls) == 0);
 	hf_run_cutter_watch(m->cutter, &hf_call_writer_calls(m->calls)->watch);
@@ -81,6 +83,7 @@ static void maker_end(struct maker *m)
 	hf_span_writer_free(m->writer);
 	hf_call_writer_free(m->calls);
 	hf_collector_free(m->collector);
+	hf_group_writer_free(m->groups);
 }
 
 static void keep_all(struct maker *m, struct hf_keep *k)
@@ -105,16 +108,19 @@ static int feed(struct maker *m, const struct hf_event *ev, size_t first, size_t
 			err = hf_collector_put(m->collector, ev + at, 1);
 		if (!err && (at + 1) % CHUNK == 0) {
 			err = hf_run_cutter_cut(m->cutter);
+			if (!err)
+				err = hf_tally_cut(m->tally);
 			hf_collector_cut(m->collector);
-			hf_tally_next_chunk(m->tally);
 			hf_calls_next_chunk(hf_call_writer_calls(m->calls));
 		}
 	}
 	if (err || !whole)
 		return err;
-	if ((err = hf_run_cutter_cut(m->cutter)) || (err = hf_span_writer_put(m->writer, m->tally)) ||
+	if ((err = hf_run_cutter_cut(m->cutter)) || (err = hf_tally_cut(m->tally)) ||
+	    (err = hf_span_writer_put(m->writer, m->tally)) || (err = hf_tally_end(m->tally)) ||
 	    (err = hf_span_writer_end(m->writer, m->cutter, &hart)) || (err = hf_call_writer_end(m->calls, m->insns)))
 		return err;
+	hf_collector_cut(m->collector);
 	return hf_collector_end(m->collector);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Summaries as hostile input. The low two bits of the first byte choose:
- * 0: a list: number of postings, total, first chunk, chunks (a byte each), then its bytes.
+ * 0: a set of units of memory (index/summary/units.h), asked for a place, which the first two bytes tell.
  * 1: a page: number of runs (a byte), then its bytes, not compressed. With 4, 8 or 12 more it is of nodes of calls, of
  *    stacks or of nodes with cycles: the number of the first one, and how many there are (a byte each).
- *    With 16 more it is of an inverted index: number of keys (a byte), then its bytes.
+ *    With 16 more they are keys of rare events or registers.
  * 2: changes to a valid file (tests/lib/dbfuzz.h), with the flags of that in the same byte.
  * 3: events, in slivers: however they are cut, the same runs and the same rows of all else come of them, and however
  *    chunks are, the same calls.
@@ -13,7 +13,7 @@
 #include "index/summary/call_page.h"
 #include "index/summary/calls.h"
 #include "index/summary/collector.h"
-#include "index/summary/inverse_page.h"
+#include "index/summary/keys.h"
 #include "index/summary/page.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
@@ -26,57 +26,62 @@
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"
 
-enum { WHAT = 3, INVERSE = 16, EVENTS_MOST = 256, SLIVER = 3 };
+enum { WHAT = 3, KEYS = 16, EVENTS_MOST = 256, SLIVER = 3 };
 
 static bool is_answer(int err)
 {
 	return err == 0 || err == HF_NOTE_END || err == HF_ERR_STATE;
 }
 
-/* All postings, by steps and leaps: in order, within bounds, and no more than the facts say. */
-static void walk_list(struct hf_list *list, unsigned leap)
+/* Ranges in their order, with something between each two; a question is answered as they say. */
+static void try_units(const uint8_t *data, size_t size)
 {
-	const struct hf_list_facts facts = list->facts;
-	struct hf_posting posting;
-	uint64_t sum = 0, before, chunk = facts.first, n = 0;
+	const uint8_t *p = data + 2, *const end = data + size;
+	struct hf_units_reader reader, again;
+	struct hf_range range;
+	uint64_t next = 0, n = 0;
+	bool touches = false;
 	int err;
 
-	do {
-		if (leap && n % leap == 1)
-			err = hf_list_seek(list, chunk + leap, &posting);
-		else if (leap && n % leap == 2)
-			err = hf_list_nth(list, list->sum + leap, &posting, &before);
-		else
-			err = hf_list_next(list, &posting);
-		MUST(is_answer(err));
-		if (err)
-			break;
-		MUST(posting.count && posting.chunk >= chunk && posting.chunk < facts.end);
-		sum += posting.count;
-		chunk = posting.chunk + 1;
-		MUST(sum <= facts.total && ++n <= facts.postings);
-	} while (!err);
-	MUST(leap || err != HF_NOTE_END || (sum == facts.total && n == facts.postings));
+	if (size < 3)
+		return;
+	err = hf_units_open(&reader, &p, end);
+	MUST(is_answer(err) && (err || (p > data && p <= end)));
+	if (err)
+		return;
+	again = reader;
+	for (; !(err = hf_units_next(&reader, &range)); n++) {
+		MUST(range.first <= range.last && (!n || range.first > next));
+		touches |= range.first <= data[1] * UINT64_C(64) + 7 && range.last >= data[0] * UINT64_C(64);
+		next = range.last;
+	}
+	MUST(is_answer(err));
+	if (err == HF_NOTE_END && data[0] <= data[1])
+		MUST(hf_units_touch(&again, data[0] * UINT64_C(64), data[1] * UINT64_C(64) + 7) == touches);
 }
 
-static void try_list(const uint8_t *data, size_t size)
+static void try_keys(const uint8_t *data, size_t size)
 {
-	struct hf_list_facts facts;
-	struct hf_list list;
+	const uint8_t *p = data;
+	struct hf_keys keys = {0}, again = {0};
+	struct hf_raw raw = {0};
+	const int err = hf_keys_read(&keys, &p, data + size);
 
-	if (size < 4)
-		return;
-	facts = (struct hf_list_facts){
-		.postings = data[0] * 3u, .total = data[1] * 1000u, .first = data[2], .end = data[2] + data[3] * 300u};
-	for (unsigned leap = 0; leap < 5; leap++)
-		if (hf_list_open(&list, data + 4, size - 4, &facts) == 0)
-			walk_list(&list, leap);
+	MUST(is_answer(err));
+	if (!err) {
+		hf_keys_code(&keys, &raw);
+		p = raw.p;
+		MUST(!raw.err && hf_keys_read(&again, &p, raw.p + raw.n) == 0 && again.count == keys.count);
+	}
+	hf_keys_free(&keys);
+	hf_keys_free(&again);
+	free(raw.p);
 }
 
 static void try_page(const uint8_t *data, size_t size)
 {
 	static struct hf_page_writer w;
-	struct hf_page_facts facts = {.first = 0x1000, .list = 5, .base = 2};
+	struct hf_page_facts facts = {.first = 0x1000, .base = 2};
 	struct hf_page_reader reader;
 	struct hf_page_run run;
 	int err;
@@ -88,7 +93,7 @@ static void try_page(const uint8_t *data, size_t size)
 	hf_page_begin(&w, facts.base);
 	while (!(err = hf_page_next(&reader, &run))) {
 		MUST(run.run.insns && run.run.insns <= HF_RUN_INSNS && run.run.bytes <= HF_RUN_BYTES);
-		MUST(run.run.key.last >= run.run.key.first && run.postings && run.postings <= run.count);
+		MUST(run.run.key.last >= run.run.key.first && run.chunks && run.chunks <= run.count);
 		if (w.n < HF_PAGE_FULL)
 			hf_page_put(&w, &run);
 	}
@@ -156,27 +161,6 @@ static void try_pages(unsigned what, const uint8_t *data, size_t size)
 		try_nodes(data, size, what == 3);
 }
 
-/* In order, and within what the page says. */
-static void try_inverse_page(const uint8_t *data, size_t size)
-{
-	struct hf_inverse_page_reader reader;
-	struct hf_inverse_item item;
-	struct hf_inverse_key before = {0};
-	uint64_t n = 0;
-	int err;
-
-	if (!size)
-		return;
-	err = hf_inverse_page_open(&reader, data + 1, size - 1, data[0], 7);
-	MUST(is_answer(err));
-	for (; !err && !(err = hf_inverse_page_next(&reader, &item)); n++) {
-		MUST(item.postings && item.total >= item.postings && item.list >= 7);
-		MUST(!n || item.key.a > before.a || item.key.b > before.b || item.key.level > before.level);
-		before = item.key;
-	}
-	MUST(is_answer(err) && (err != HF_NOTE_END || n == data[0]));
-}
-
 /* ---- a file ---- */
 
 static struct hf_ixtest t;
@@ -203,16 +187,39 @@ static void set_up(void)
 
 static int look(void *ctx, const struct hf_summary_run *run)
 {
-	struct hf_summary *summary = ctx;
-	struct hf_list list;
-	uint8_t *bytes;
-	int err = hf_summary_list(summary, run, &list, &bytes);
+	const struct hf_summary *summary = ctx;
 
-	MUST(is_answer(err));
-	if (!err)
-		walk_list(&list, 0);
-	free(bytes);
+	(void)summary;
+	MUST(run->count && run->chunks <= run->count && run->first < run->end);
 	return 0;
+}
+
+static int look_at_postings(void *ctx, uint64_t run, const struct hf_posting *posting, size_t n)
+{
+	const uint64_t *runs = ctx;
+	uint64_t chunk = 2;
+
+	MUST(run < *runs && n && n <= 64);
+	for (size_t i = 0; i < n; i++) {
+		MUST(posting[i].count && posting[i].chunk >= chunk && posting[i].chunk < 12);
+		chunk = posting[i].chunk + 1;
+	}
+	return 0;
+}
+
+static void try_runs(struct hf_summary *summary, uint32_t hart)
+{
+	uint64_t runs = hf_summary_run_count(summary, hart);
+	struct hf_summary_book book;
+	int err = hf_summary_runs(summary, hart, 0, UINT64_MAX, look, summary);
+
+	MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+	err = hf_summary_postings(summary, hart, 2, 12, NULL, look_at_postings, &runs);
+	MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+	err = runs < 1u << 20 ? hf_summary_book_load(summary, hart, &book) : 1;
+	MUST(err == 1 || err == HF_ERR_NOT_FOUND || is_answer(err));
+	if (err != 1)
+		hf_summary_book_free(&book);
 }
 
 static int look_at_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *stack)
@@ -323,8 +330,7 @@ static void try_file(unsigned mode, const uint8_t *data, size_t size)
 	if (err)
 		return;
 	for (uint32_t hart = 0; hart < 2; hart++) {
-		err = hf_summary_runs(summary, hart, 0, UINT64_MAX, look, summary);
-		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+		try_runs(summary, hart);
 		err = hf_summary_context(summary, hart, 0, &context);
 		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
 		look_at_calls(summary, hart);
@@ -421,7 +427,7 @@ static struct sum call(const struct hf_event *ev, size_t n, size_t chunk, uint64
 
 static int add_row(void *ctx, const struct hf_table *table, uint64_t number, const void *row)
 {
-	static uint8_t bytes[sizeof(struct hf_inverse_page) + 256];
+	static uint8_t bytes[sizeof(struct hf_summary_section) + 256];
 	uint64_t *hash = ctx;
 	const size_t n = hf_row_size(table, row);
 
@@ -436,11 +442,13 @@ static int add_row(void *ctx, const struct hf_table *table, uint64_t number, con
 /* With little room, and a chunk for each 16 events. */
 static uint64_t collect(const struct hf_event *ev, size_t n, size_t sliver)
 {
-	static const struct hf_inverse_room room = {.keys = 5, .lists = 3000, .credit = 300, .coarse = 40};
+	static const struct hf_tally_room room = {.sets = 12, .attempts = 6, .rare = 8, .keys = 4};
+	struct hf_group_writer *writer;
 	struct hf_collector *collector;
 	uint64_t hash = 0;
 
-	MUST(hf_collector_new(&room, add_row, &hash, &collector) == 0);
+	MUST(hf_group_writer_new(add_row, &hash, &writer) == 0);
+	MUST(hf_collector_new(&room, writer, &collector) == 0);
 	for (size_t at = 0; at < n; at++) {
 		if (at && at % 16 == 0)
 			hf_collector_cut(collector);
@@ -451,8 +459,10 @@ static uint64_t collect(const struct hf_event *ev, size_t n, size_t sliver)
 			MUST(hf_collector_put(collector, ev + at, some < n - at ? some : n - at) == 0);
 		}
 	}
+	hf_collector_cut(collector);
 	MUST(hf_collector_end(collector) == 0);
 	hf_collector_free(collector);
+	hf_group_writer_free(writer);
 	return hash;
 }
 
@@ -484,11 +494,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	switch (data[0] & WHAT) {
 	case 0:
-		try_list(data + 1, size - 1);
+		try_units(data + 1, size - 1);
 		break;
 	case 1:
-		if (data[0] & INVERSE)
-			try_inverse_page(data + 1, size - 1);
+		if (data[0] & KEYS)
+			try_keys(data + 1, size - 1);
 		else
 			try_pages(data[0] >> 2 & 3, data + 1, size - 1);
 		break;

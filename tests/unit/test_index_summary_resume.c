@@ -20,7 +20,7 @@
 
 /* So small that there are many spans, and that parts become coarse. */
 static const struct hf_tally_room narrow = {
-	.runs = 24, .code = HF_RUN_BYTES, .lists = 16384, .inverse = {.keys = 24, .lists = 8192, .credit = 600, .coarse = 150}};
+	.runs = 24, .code = HF_RUN_BYTES, .sets = 12, .attempts = 6, .rare = 8, .keys = 4};
 static const struct hf_call_room shallow = {.nodes = 12, .depth = 5, .frames = 64};
 
 static const struct hf_tally_room *room;

@@ -24,6 +24,7 @@ static const struct hf_identity identity = {.size = 1, .print = {2, 3}};
 /* A hart whose events come one by one; its rows go into a file at once. */
 struct maker {
 	struct hf_summary_part part;
+	struct hf_group_writer *writer;
 	struct hf_collector *collector;
 	struct hf_summary_hart hart;
 	uint64_t bytes;
@@ -38,14 +39,15 @@ static int put(void *ctx, const struct hf_table *table, uint64_t number, const v
 	return hf_summary_part_put(&m->part, table->id, number, row);
 }
 
-static void start(struct maker *m, const struct hf_inverse_room *room)
+static void start(struct maker *m)
 {
 	const struct hf_chunk_limits limits = hf_chunk_limits_default;
 
 	*m = (struct maker){.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	CHECK(m->dirfd >= 0);
 	CHECK_EQ(hf_summary_part_open(&m->part, m->dirfd, &identity, &limits), 0);
-	CHECK_EQ(hf_collector_new(room, put, m, &m->collector), 0);
+	CHECK_EQ(hf_group_writer_new(put, m, &m->writer), 0);
+	CHECK_EQ(hf_collector_new(NULL, m->writer, &m->collector), 0);
 }
 
 static struct hf_summary *finish(struct maker *m)
@@ -57,6 +59,7 @@ static struct hf_summary *finish(struct maker *m)
 	hf_collector_cut(m->collector);
 	CHECK_EQ(hf_collector_end(m->collector), 0);
 	hf_collector_free(m->collector);
+	hf_group_writer_free(m->writer);
 	CHECK_EQ(hf_summary_part_put(&m->part, HF_TABLE_HART, 0, &m->hart), 0);
 	CHECK_EQ(hf_summary_part_finish(&m->part, &limits), 0);
 	CHECK_EQ(hf_summary_part_publish(&m->part), 0);
@@ -128,7 +131,7 @@ static void test_words(void)
 	struct hf_summary *summary;
 	struct maker m;
 
-	start(&m, NULL);
+	start(&m);
 	insns(&m, 1);
 	access_of(&m, HF_EVF_WRITE, 0x1006, 4); /* two words */
 	access_of(&m, HF_EVF_WRITE | HF_EVF_NO_ADDRESS, 0, 4);
@@ -179,7 +182,7 @@ static void test_not_known(void)
 	struct hf_summary *summary;
 	struct maker m;
 
-	start(&m, NULL);
+	start(&m);
 	insns(&m, 5);
 	summary = finish(&m);
 	for (unsigned what = HF_WORDS_WRITES; what <= HF_WORDS_ATTEMPT_READS; what++)
@@ -205,7 +208,7 @@ static void chase(uint64_t memory, unsigned chunks)
 	struct hf_summary *summary;
 	struct maker m;
 
-	start(&m, NULL);
+	start(&m);
 	for (unsigned c = 0; c < chunks; c++) {
 		if (c)
 			chunk(&m);
@@ -237,13 +240,12 @@ static void chase(uint64_t memory, unsigned chunks)
 /* What comes after that is fine again. */
 static void test_phases(void)
 {
-	const struct hf_inverse_room room = {.keys = 4096, .lists = 1u << 18, .credit = 4096, .coarse = 1u << 17};
 	uint64_t x = 88172645463325252u;
 	struct hf_chunk_set set;
 	struct hf_summary *summary;
 	struct maker m;
 
-	start(&m, &room);
+	start(&m);
 	for (unsigned i = 0; i < 1u << 20; i += 8) {
 		insns(&m, 8);
 		if (i < 1u << 18)
@@ -279,7 +281,7 @@ static void test_registers(void)
 	struct hf_summary *summary;
 	struct maker m;
 
-	start(&m, NULL);
+	start(&m);
 	insns(&m, 1);
 	reg(&m, HF_REG_SOURCE, 5);
 	reg(&m, HF_REG_STATE, 7);
@@ -332,7 +334,7 @@ static void test_rare(void)
 	struct hf_rare *rare;
 	struct maker m;
 
-	start(&m, NULL);
+	start(&m);
 	attempt(&m); /* before the first instruction */
 	trap(&m, 5, 0);
 	insns(&m, 10);
@@ -378,7 +380,7 @@ static void test_many_times(void)
 	uint64_t maybe;
 	struct maker m;
 
-	start(&m, NULL);
+	start(&m);
 	for (unsigned i = 0; i < n; i++) {
 		insns(&m, 1);
 		event(&m, &(struct hf_event){.kind = HF_EVENT_CYCLES, .time = {.value = i}});
@@ -407,14 +409,13 @@ static void test_many_times(void)
  * access to it is left out. */
 static void test_pages(void)
 {
-	const struct hf_inverse_room room = {.keys = 1u << 12, .lists = 1u << 20, .credit = 1u << 30};
 	const unsigned chunks = 20000, pages = 27;
 	const uint64_t everywhere = UINT64_C(1) << 40;
 	struct hf_words_pages got;
 	struct hf_summary *summary;
 	struct maker m;
 
-	start(&m, &room);
+	start(&m);
 	for (unsigned i = 0; i < chunks; i++) {
 		if (i)
 			chunk(&m);
