@@ -79,6 +79,15 @@ static char *show(const struct hf_moment *moment, const struct hf_open *open, en
 	return text;
 }
 
+/* No source has registers of both architectures: x10 would be a name of two. */
+static uint8_t class_of(uint8_t byte, bool arm)
+{
+	const uint8_t class = byte % HF_REG_CLASS_COUNT;
+	const bool is_arm = class >= HF_REG_ARM_GENERAL && class <= HF_REG_ARM32_SYSTEM;
+
+	return class >= HF_REG_INTEGER && class < HF_REG_UNKNOWN && class != HF_REG_ZA_INDEX && is_arm != arm ? HF_REG_UNKNOWN : class;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static struct hf_open open;
@@ -97,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	for (size_t i = 0; i < count; i++) {
 		events[i].kind %= HF_EVENT_KINDS;
 		if (events[i].kind == HF_EVENT_REG) {
-			events[i].reg.class %= HF_REG_CLASS_COUNT;
+			events[i].reg.class = class_of(events[i].reg.class, bytes[0] & ARM);
 			events[i].reg.role %= HF_REG_ROLE_COUNT;
 		}
 		cursor.chunk.insns += events[i].kind == HF_EVENT_INSN;
