@@ -55,13 +55,13 @@ fs/diff/edit.h@HF_DIFF_EDITS@256@256 in 1,024
 fs/diff/realign.c@NEAR@UINT64_C(1024)@256 in 1,024
 mountd/diff_print.h@HF_DIFF_SHOWN@20u@20 of more than 60
 fs/find/question.h@HF_FIND_WORDS@32@words of a value that is asked for | 32
-fs/program/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
-fs/program/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep
-fs/program/beside.h@HF_BESIDE_DEPTH@8@512 files, 4,096 entries, 8 directories deep
-fs/program/places.h@HF_PLACES_FILES_MAX@64@64 files with 64 executable segments
-fs/program/places.h@HF_PLACES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' code
-fs/program/places.h@HF_PLACES_INSTANCES_MAX@8@8 places of a file in a hart
-fs/program/places.c@ROWS_MAX@4096@4,096 places in all
+fs/program/elf_nearby.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
+fs/program/elf_nearby.h@HF_ELF_NEARBY_MAX@512@512 files, 4,096 entries, 8 directories deep
+fs/program/elf_nearby.h@HF_ELF_NEARBY_DEPTH@8@512 files, 4,096 entries, 8 directories deep
+fs/program/load_addresses.h@HF_LOAD_ADDRESSES_FILES_MAX@64@64 files with 64 executable segments
+fs/program/load_addresses.h@HF_LOAD_ADDRESSES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' code
+fs/program/load_addresses.h@HF_LOAD_ADDRESSES_INSTANCES_MAX@8@8 places of a file in a hart
+fs/program/load_addresses.c@ROWS_MAX@4096@4,096 places in all
 codecs/image/demangle.h@HF_DEMANGLE_MAX@4096@what it stands for | 4,096 bytes
 codecs/image/dwarf_sections.h@HF_DWARF_SECTION_MAX@(UINT64_C(256) << 20)@256 MiB of *.debug_line*
 codecs/image/lines.h@HF_LINES_ROWS_MAX@(UINT32_C(1) << 24)@16,777,216 places

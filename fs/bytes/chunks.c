@@ -45,7 +45,7 @@ static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 
 void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view)
 {
-	worker->env.symbols = open->companion.symbols;
+	worker->env.symbols = open->symbol_files.symbols;
 	worker->env.params = hf_open_options(open, view);
 }
 

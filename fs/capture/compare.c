@@ -53,11 +53,11 @@ static void take(void *ctx, const char *name, const char *what)
 	compare->fn(compare->ctx, name, what);
 }
 
-static int compare_companion(struct compare *compare, const struct hf_trace *trace,
-			     const struct hf_companion *companion, struct hf_diag *diag)
+static int compare_symbol_files(struct compare *compare, const struct hf_trace *trace,
+				const struct hf_symbol_files *files, struct hf_diag *diag)
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
-	struct hf_build build = hf_open_build(compare->capture, trace, companion, views);
+	struct hf_build build = hf_open_build(compare->capture, trace, files, views);
 	int err = hf_disasm_new(&build.disasm);
 
 	build.dirfd = compare->capture->shared->index_fd;
@@ -76,20 +76,20 @@ static int compare_companion(struct compare *compare, const struct hf_trace *tra
 static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, struct hf_diag *diag)
 {
 	struct hf_capture *capture = compare->capture;
-	struct hf_companion companion;
+	struct hf_symbol_files files;
 	struct hf_trace trace;
 	int err = hf_capture_open_trace(capture, stamp, &trace, diag);
 
 	if (err)
 		return err;
 	trace.file->stop = &compare->stop;
-	err = hf_capture_open_companion(capture, &trace, stamp, &companion);
+	err = hf_capture_open_symbol_files(capture, &trace, stamp, &files);
 	if (!err) {
-		err = hf_companion_place_in(&companion, &capture->places, compare->version, capture->shared->index_fd,
-					    &trace.identity, NULL);
+		err = hf_symbol_files_place_in(&files, &capture->load_addresses, compare->version,
+					       capture->shared->index_fd, &trace.identity, NULL);
 		if (!err)
-			err = compare_companion(compare, &trace, &companion, diag);
-		hf_companion_close(&companion);
+			err = compare_symbol_files(compare, &trace, &files, diag);
+		hf_symbol_files_close(&files);
 	}
 	hf_trace_close(&trace);
 	return err;

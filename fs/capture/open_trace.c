@@ -57,15 +57,15 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
 }
 
-int hf_capture_open_companion(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
-			      struct hf_companion *ret_companion)
+int hf_capture_open_symbol_files(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
+				 struct hf_symbol_files *ret_files)
 {
-	const struct hf_companion_ask ask = {.held = capture->shared->held,
-					     .views = capture->shared->views,
-					     .debug_dir = capture->shared->debug_dir,
-					     .path = capture->path,
-					     .trace = trace,
-					     .stamp = stamp};
+	const struct hf_symbol_files_ask ask = {.held = capture->shared->held,
+						.views = capture->shared->views,
+						.debug_dir = capture->shared->debug_dir,
+						.path = capture->path,
+						.trace = trace,
+						.stamp = stamp};
 
-	return hf_companion_open(&ask, ret_companion);
+	return hf_symbol_files_open(&ask, ret_files);
 }

@@ -117,29 +117,29 @@ static void put_description(struct hf_sink *sink, const struct hf_trace *trace)
 	put_count(sink, trace->setup->part_count, "trace");
 }
 
-static void put_symbols(struct hf_sink *sink, const struct hf_companion *companion)
+static void put_symbols(struct hf_sink *sink, const struct hf_symbol_files *files)
 {
 	size_t ran = 0;
 
-	if (!companion->file_count)
+	if (!files->file_count)
 		return;
 	begin_line(sink, "symbols");
-	put_number(sink, companion->symbols ? hf_symbols_count(companion->symbols) : 0);
-	for (size_t i = 0; companion->places && i < companion->file_count; i++) {
-		if (companion->places->file[i].verdict != HF_BIAS_FOUND)
+	put_number(sink, files->symbols ? hf_symbols_count(files->symbols) : 0);
+	for (size_t i = 0; files->addresses && i < files->file_count; i++) {
+		if (files->addresses->file[i].verdict != HF_BIAS_FOUND)
 			continue;
 		if (ran++ >= FILES_SHOWN)
 			continue;
 		hf_sink_printf(sink, "%s", ran == 1 ? " of " : ", ");
-		hf_info_path(sink, companion->file[i].path);
+		hf_info_path(sink, files->file[i].path);
 	}
 	if (ran > FILES_SHOWN) {
 		hf_sink_printf(sink, " and ");
 		put_count(sink, ran - FILES_SHOWN, "other file");
 	}
-	if (ran < companion->file_count) {
+	if (ran < files->file_count) {
 		hf_sink_printf(sink, "; nothing of ");
-		put_count(sink, companion->file_count - ran, "file");
+		put_count(sink, files->file_count - ran, "file");
 		hf_sink_printf(sink, " ran");
 	}
 }
@@ -269,7 +269,7 @@ void hf_page_write(struct hf_capture *capture, struct hf_open *open, const struc
 		put_instructions(sink, open, facts);
 		put_sizes(sink, open, facts);
 		put_description(sink, &open->trace);
-		put_symbols(sink, &open->companion);
+		put_symbols(sink, &open->symbol_files);
 		put_problems(sink, open, facts);
 		put_whole_views(sink, facts);
 		put_harts(sink, facts);

@@ -13,8 +13,8 @@
 #include "fs/facts/queue.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/table.h"
-#include "fs/program/beside.h"
 #include "fs/program/debug_dir.h"
+#include "fs/program/elf_nearby.h"
 #include "fs/stream/members.h"
 
 #include <stdlib.h>
@@ -104,14 +104,14 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 /* The stamp of what lies beside the file; access may be NULL. */
 static int look_beside(const struct hf_shared *shared, const char *path, struct hf_access *access, uint64_t *ret_beside)
 {
-	struct hf_beside beside;
-	int err = hf_beside_list(shared->archive, path, access, &beside);
+	struct hf_elf_nearby beside;
+	int err = hf_elf_nearby_list(shared->archive, path, access, &beside);
 
 	*ret_beside = 0;
 	if (err)
 		return err;
-	*ret_beside = hf_beside_stamp(&beside);
-	hf_beside_free(&beside);
+	*ret_beside = hf_elf_nearby_stamp(&beside);
+	hf_elf_nearby_free(&beside);
 	return 0;
 }
 

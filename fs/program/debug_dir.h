@@ -8,8 +8,8 @@
 #define HF_FS_DEBUG_DIR_H
 
 #include "fs/archive/held.h"
-#include "fs/program/beside.h"
 #include "fs/program/debug_file.h"
+#include "fs/program/elf_nearby.h"
 
 struct hf_debug_dir {
 	char *path;		   /* in messages; NULL: there is no such directory, and the rest is nothing */
@@ -20,7 +20,7 @@ struct hf_debug_dir {
 	/* The lock's: what there was at that time. */
 	int64_t looked_ns; /* 0: nobody looked yet */
 	struct hf_access access;
-	struct hf_beside files;
+	struct hf_elf_nearby files;
 	uint64_t stamp;
 };
 
@@ -36,7 +36,7 @@ int hf_debug_dir_look(struct hf_debug_dir *dir, uint64_t *ret_stamp);
 void hf_debug_dir_join_access(struct hf_debug_dir *dir, struct hf_access *access);
 
 /* The files that lie in it while it has that stamp, else HF_ERR_CHANGED. To be freed after success. */
-int hf_debug_dir_list(struct hf_debug_dir *dir, uint64_t stamp, struct hf_beside *ret_files);
+int hf_debug_dir_list(struct hf_debug_dir *dir, uint64_t stamp, struct hf_elf_nearby *ret_files);
 /* A file, by its path in the directory; HF_ERR_NOT_FOUND also if fewer may read it than the directory. */
 int hf_debug_dir_open(struct hf_debug_dir *dir, const char *path, struct stat *ret_st, struct hf_src **ret_src);
 

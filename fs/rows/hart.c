@@ -47,7 +47,7 @@ static int number_of(struct hf_rows_session *session, const char *path, uint32_t
 /* As in listings: symbols of another machine name nothing. */
 static void find_symbols(struct hf_rows_hart *hart)
 {
-	const struct hf_symbols *all = hart->open->companion.symbols;
+	const struct hf_symbols *all = hart->open->symbol_files.symbols;
 	const struct hf_symbols *symbols = all ? hf_symbols_of(all, hart->info.id) : NULL;
 	const uint16_t machine = symbols ? hf_symbols_machine(symbols) : 0;
 

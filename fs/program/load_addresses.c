@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/program/places.h"
+#include "fs/program/load_addresses.h"
 #include "codecs/base/array.h"
 #include "codecs/base/search.h"
 #include "codecs/setup/setup.h"
@@ -12,9 +12,9 @@ enum { ROWS_MAX = 4096 };
 enum { RUNS_MAX = 1 << 20 };
 
 struct finder {
-	const struct hf_place_file *file;
+	const struct hf_load_address_file *file;
 	size_t count;
-	struct hf_places *places;
+	struct hf_load_addresses *addresses;
 	struct hf_bias_search *search; /* of the hart */
 	uint32_t hart;
 	uint8_t arch;	       /* of its code */
@@ -26,7 +26,7 @@ struct finder {
 
 static bool can_lie_here(const struct finder *finder, size_t i)
 {
-	const struct hf_place_file *file = &finder->file[i];
+	const struct hf_load_address_file *file = &finder->file[i];
 
 	return file->src && file->first < file->end && hf_arch_has_machine(finder->arch, file->machine);
 }
@@ -43,7 +43,8 @@ static int verdict(struct hf_bias *found, int err)
 static void add_work(struct finder *finder, size_t i)
 {
 	finder->work += finder->file[i].code;
-	finder->places->tired |= finder->work > HF_PLACES_WORK_MAX || finder->places->count >= ROWS_MAX;
+	finder->addresses->limit_reached |=
+		finder->work > HF_LOAD_ADDRESSES_WORK_MAX || finder->addresses->count >= ROWS_MAX;
 }
 
 static int look_for(struct finder *finder, size_t i)
@@ -55,7 +56,7 @@ static int look_for(struct finder *finder, size_t i)
 	if (!can_lie_here(finder, i))
 		return 0;
 	add_work(finder, i);
-	if (finder->places->tired)
+	if (finder->addresses->limit_reached)
 		return 0;
 	err = hf_bias_find(finder->search, finder->file[i].src, found, NULL);
 	return verdict(found, err);
@@ -63,15 +64,15 @@ static int look_for(struct finder *finder, size_t i)
 
 static int add_place(struct finder *finder, size_t i, const struct hf_bias *found)
 {
-	struct hf_places *places = finder->places;
+	struct hf_load_addresses *addresses = finder->addresses;
 
-	if (hf_array_reserve(&places->row, places->count + 1, &places->cap, sizeof *places->row))
+	if (hf_array_reserve(&addresses->row, addresses->count + 1, &addresses->cap, sizeof *addresses->row))
 		return HF_ERR_NOMEM;
-	places->row[places->count++] = (struct hf_place){i, finder->hart, found->bias};
-	places->file[i].verdict = HF_BIAS_FOUND;
-	places->file[i].bias = found->bias;
-	places->file[i].bytes += found->bytes;
-	places->file[i].differs += found->differs;
+	addresses->row[addresses->count++] = (struct hf_load_address){i, finder->hart, found->bias};
+	addresses->file[i].verdict = HF_BIAS_FOUND;
+	addresses->file[i].bias = found->bias;
+	addresses->file[i].bytes += found->bytes;
+	addresses->file[i].differs += found->differs;
 	return 0;
 }
 
@@ -83,16 +84,16 @@ static int claim(struct finder *finder, size_t i, const struct hf_bias *found, b
 	return err || *ret_other ? err : add_place(finder, i, found);
 }
 
-static bool same_place(const struct hf_place *a, const struct hf_place *b)
+static bool same_place(const struct hf_load_address *a, const struct hf_load_address *b)
 {
 	return a->file == b->file && a->bias == b->bias;
 }
 
 /* Whether an earlier row says the same of another hart. */
-static bool is_again(const struct hf_places *places, size_t i)
+static bool is_again(const struct hf_load_addresses *addresses, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (same_place(&places->row[k], &places->row[i]))
+		if (same_place(&addresses->row[k], &addresses->row[i]))
 			return true;
 	return false;
 }
@@ -102,12 +103,12 @@ static int try_known(struct finder *finder, size_t known)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < known && !err && !finder->places->tired; i++) {
-		const struct hf_place place = finder->places->row[i];
+	for (size_t i = 0; i < known && !err && !finder->addresses->limit_reached; i++) {
+		const struct hf_load_address place = finder->addresses->row[i];
 		struct hf_bias found = {.verdict = HF_BIAS_UNUSED};
 		bool other;
 
-		if (!can_lie_here(finder, place.file) || is_again(finder->places, i))
+		if (!can_lie_here(finder, place.file) || is_again(finder->addresses, i))
 			continue;
 		add_work(finder, place.file);
 		err = hf_bias_check(finder->search, finder->file[place.file].src, place.bias, &found, NULL);
@@ -145,7 +146,7 @@ static int search_once(struct finder *finder, unsigned *instances)
 		err = claim(finder, best, &finder->found[best], &other);
 		/* Two processes have it at two places. */
 		finder->found[best].verdict = HF_BIAS_UNUSED;
-		if (!err && ++instances[best] < HF_PLACES_INSTANCES_MAX)
+		if (!err && ++instances[best] < HF_LOAD_ADDRESSES_INSTANCES_MAX)
 			err = look_for(finder, best);
 	}
 	return err;
@@ -175,7 +176,7 @@ static int take_stem(struct finder *finder)
 	int err;
 
 	if (!finder->count || !finder->file[0].stem || !can_lie_here(finder, 0) ||
-	    finder->places->file[0].verdict == HF_BIAS_FOUND || finder->found[0].verdict == HF_BIAS_SEVERAL)
+	    finder->addresses->file[0].verdict == HF_BIAS_FOUND || finder->found[0].verdict == HF_BIAS_SEVERAL)
 		return 0;
 	err = hf_bias_check(finder->search, finder->file[0].src, 0, &found, NULL);
 	err = verdict(&found, err);
@@ -190,8 +191,8 @@ static int take_stem(struct finder *finder)
 static void note_failures(struct finder *finder)
 {
 	for (size_t i = 0; i < finder->count; i++)
-		if (finder->places->file[i].verdict == HF_BIAS_UNUSED)
-			finder->places->file[i] = finder->found[i];
+		if (finder->addresses->file[i].verdict == HF_BIAS_UNUSED)
+			finder->addresses->file[i] = finder->found[i];
 }
 
 static uint8_t arch_of(const struct hf_image *image)
@@ -203,59 +204,62 @@ static uint8_t arch_of(const struct hf_image *image)
 
 static int keep_runs(struct finder *finder)
 {
-	struct hf_places *places = finder->places;
-	struct hf_places_run run;
+	struct hf_load_addresses *addresses = finder->addresses;
+	struct hf_load_addresses_run run;
 
-	for (size_t i = 0; places->run_count <= RUNS_MAX && hf_bias_run(finder->search, i, &run.start, &run.end); i++) {
-		if (hf_array_reserve(&places->run, places->run_count + 1, &places->run_cap, sizeof *places->run))
+	for (size_t i = 0; addresses->run_count <= RUNS_MAX && hf_bias_run(finder->search, i, &run.start, &run.end);
+	     i++) {
+		if (hf_array_reserve(&addresses->run, addresses->run_count + 1, &addresses->run_cap,
+				     sizeof *addresses->run))
 			return HF_ERR_NOMEM;
-		places->run[places->run_count++] = run;
+		addresses->run[addresses->run_count++] = run;
 	}
 	return 0;
 }
 
 static int order_runs(const void *a, const void *b)
 {
-	const struct hf_places_run *x = a, *y = b;
+	const struct hf_load_addresses_run *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
 /* What several harts executed is once there. */
-static void join_runs(struct hf_places *places)
+static void join_runs(struct hf_load_addresses *addresses)
 {
 	size_t kept = 0;
 
-	if (places->run_count)
-		qsort(places->run, places->run_count, sizeof *places->run, order_runs);
-	for (size_t i = 0; i < places->run_count; i++) {
-		struct hf_places_run *last = kept ? &places->run[kept - 1] : NULL;
+	if (addresses->run_count)
+		qsort(addresses->run, addresses->run_count, sizeof *addresses->run, order_runs);
+	for (size_t i = 0; i < addresses->run_count; i++) {
+		struct hf_load_addresses_run *last = kept ? &addresses->run[kept - 1] : NULL;
 
-		if (!last || places->run[i].start > last->end)
-			places->run[kept++] = places->run[i];
-		else if (places->run[i].end > last->end)
-			last->end = places->run[i].end;
+		if (!last || addresses->run[i].start > last->end)
+			addresses->run[kept++] = addresses->run[i];
+		else if (addresses->run[i].end > last->end)
+			last->end = addresses->run[i].end;
 	}
-	/* Beyond the limit the number stays, for hf_places_executed. */
-	if (places->run_count <= RUNS_MAX)
-		places->run_count = kept;
+	/* Beyond the limit the number stays, for hf_load_addresses_executed. */
+	if (addresses->run_count <= RUNS_MAX)
+		addresses->run_count = kept;
 }
 
-bool hf_places_executed(const struct hf_places *places, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
+bool hf_load_addresses_executed(const struct hf_load_addresses *addresses, uint64_t address, uint64_t *ret_start,
+				uint64_t *ret_end)
 {
-	const bool all = places->run_count > RUNS_MAX;
-	const size_t i = all ? 0 : HF_COUNT_UP_TO(places->run, places->run_count, end, address);
+	const bool all = addresses->run_count > RUNS_MAX;
+	const size_t i = all ? 0 : HF_COUNT_UP_TO(addresses->run, addresses->run_count, end, address);
 
-	if (!all && i == places->run_count)
+	if (!all && i == addresses->run_count)
 		return false;
-	*ret_start = all ? 0 : places->run[i].start;
-	*ret_end = all ? UINT64_MAX : places->run[i].end;
+	*ret_start = all ? 0 : addresses->run[i].start;
+	*ret_end = all ? UINT64_MAX : addresses->run[i].end;
 	return true;
 }
 
 static int search_hart(struct finder *finder, struct hf_index *index, uint32_t hart)
 {
-	const size_t known = finder->places->count;
+	const size_t known = finder->addresses->count;
 	struct hf_image *image;
 	int err = hf_index_image(index, hart, &image);
 
@@ -275,17 +279,17 @@ static int search_hart(struct finder *finder, struct hf_index *index, uint32_t h
 	if (!err)
 		err = keep_runs(finder);
 	note_failures(finder);
-	finder->places->executed += hf_bias_bytes(finder->search);
-	finder->places->unknown += hf_bias_unclaimed(finder->search);
+	finder->addresses->executed += hf_bias_bytes(finder->search);
+	finder->addresses->unknown += hf_bias_unclaimed(finder->search);
 	hf_bias_search_free(finder->search);
 	return err;
 }
 
 /* ---- all harts ---- */
 
-static bool collide(const struct finder *finder, const struct hf_place *a, const struct hf_place *b)
+static bool collide(const struct finder *finder, const struct hf_load_address *a, const struct hf_load_address *b)
 {
-	const struct hf_place_file *x = &finder->file[a->file], *y = &finder->file[b->file];
+	const struct hf_load_address_file *x = &finder->file[a->file], *y = &finder->file[b->file];
 	const uint64_t from = x->first + a->bias, to = y->first + b->bias;
 
 	return from - to < y->end - y->first || to - from < x->end - x->first;
@@ -294,38 +298,38 @@ static bool collide(const struct finder *finder, const struct hf_place *a, const
 /* If no two harts had different files at one address, what is true of one hart is true of all. */
 static void merge_harts(struct finder *finder)
 {
-	struct hf_places *places = finder->places;
+	struct hf_load_addresses *addresses = finder->addresses;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < places->count; i++)
+	for (size_t i = 0; i < addresses->count; i++)
 		for (size_t k = 0; k < i; k++)
-			if (!same_place(&places->row[i], &places->row[k]) &&
-			    collide(finder, &places->row[i], &places->row[k]))
+			if (!same_place(&addresses->row[i], &addresses->row[k]) &&
+			    collide(finder, &addresses->row[i], &addresses->row[k]))
 				return;
-	for (size_t i = 0; i < places->count; i++) {
+	for (size_t i = 0; i < addresses->count; i++) {
 		size_t k = 0;
 
-		while (k < kept && !same_place(&places->row[k], &places->row[i]))
+		while (k < kept && !same_place(&addresses->row[k], &addresses->row[i]))
 			k++;
 		if (k < kept)
 			continue;
-		places->row[kept] = places->row[i];
-		places->row[kept++].hart = HF_SETUP_ANY;
+		addresses->row[kept] = addresses->row[i];
+		addresses->row[kept++].hart = HF_SETUP_ANY;
 	}
-	places->count = kept;
+	addresses->count = kept;
 }
 
 /* Nothing was executed where it says that it lies: its addresses stand. */
 static int trust_stem(struct finder *finder)
 {
 	if (!finder->count || !finder->file[0].stem || !finder->file[0].src ||
-	    finder->places->file[0].verdict != HF_BIAS_UNUSED)
+	    finder->addresses->file[0].verdict != HF_BIAS_UNUSED)
 		return 0;
 	finder->hart = HF_SETUP_ANY;
 	return add_place(finder, 0, &(struct hf_bias){.verdict = HF_BIAS_FOUND});
 }
 
-static int find_places(struct finder *finder, struct hf_index *index)
+static int find_addresses(struct finder *finder, struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
 	const size_t count = hf_index_harts(index, &harts);
@@ -335,47 +339,47 @@ static int find_places(struct finder *finder, struct hf_index *index)
 		err = search_hart(finder, index, harts[i].id);
 	if (!err)
 		merge_harts(finder);
-	join_runs(finder->places);
+	join_runs(finder->addresses);
 	return err ? err : trust_stem(finder);
 }
 
-int hf_places_find(struct hf_index *index, const struct hf_place_file *file, size_t count,
-		   struct hf_places **ret_places)
+int hf_load_addresses_find(struct hf_index *index, const struct hf_load_address_file *file, size_t count,
+			   struct hf_load_addresses **ret_addresses)
 {
-	struct finder finder = {.file = file, .count = count, .places = calloc(1, sizeof *finder.places)};
+	struct finder finder = {.file = file, .count = count, .addresses = calloc(1, sizeof *finder.addresses)};
 	int err = HF_ERR_NOMEM;
 
-	if (!finder.places)
+	if (!finder.addresses)
 		return err;
-	atomic_init(&finder.places->refs, 1);
-	finder.places->file = calloc(count + 1, sizeof *finder.places->file);
-	finder.places->file_count = count;
+	atomic_init(&finder.addresses->refs, 1);
+	finder.addresses->file = calloc(count + 1, sizeof *finder.addresses->file);
+	finder.addresses->file_count = count;
 	finder.found = calloc(count + 1, sizeof *finder.found);
-	for (size_t i = 0; finder.places->file && i < count; i++)
-		finder.places->file[i].verdict = HF_BIAS_UNUSED;
-	if (finder.places->file && finder.found)
-		err = find_places(&finder, index);
+	for (size_t i = 0; finder.addresses->file && i < count; i++)
+		finder.addresses->file[i].verdict = HF_BIAS_UNUSED;
+	if (finder.addresses->file && finder.found)
+		err = find_addresses(&finder, index);
 	free(finder.found);
 	if (err)
-		hf_places_unref(finder.places);
+		hf_load_addresses_unref(finder.addresses);
 	else
-		*ret_places = finder.places;
+		*ret_addresses = finder.addresses;
 	return err;
 }
 
-struct hf_places *hf_places_ref(struct hf_places *places)
+struct hf_load_addresses *hf_load_addresses_ref(struct hf_load_addresses *addresses)
 {
-	if (places)
-		atomic_fetch_add(&places->refs, 1);
-	return places;
+	if (addresses)
+		atomic_fetch_add(&addresses->refs, 1);
+	return addresses;
 }
 
-void hf_places_unref(struct hf_places *places)
+void hf_load_addresses_unref(struct hf_load_addresses *addresses)
 {
-	if (!places || atomic_fetch_sub(&places->refs, 1) != 1)
+	if (!addresses || atomic_fetch_sub(&addresses->refs, 1) != 1)
 		return;
-	free(places->row);
-	free(places->run);
-	free(places->file);
-	free(places);
+	free(addresses->row);
+	free(addresses->run);
+	free(addresses->file);
+	free(addresses);
 }

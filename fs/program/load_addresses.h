@@ -3,8 +3,8 @@
  * Where the ELF files beside a capture lay while it ran, found in the code that its harts executed
  * (codecs/image/bias.h). What is found depends on the index and the files alone.
  */
-#ifndef HF_FS_PLACES_H
-#define HF_FS_PLACES_H
+#ifndef HF_FS_LOAD_ADDRESSES_H
+#define HF_FS_LOAD_ADDRESSES_H
 
 #include "codecs/image/bias.h"
 #include "index/base/lock.h"
@@ -13,13 +13,13 @@
 #include <stdatomic.h>
 
 enum {
-	HF_PLACES_FILES_MAX = 64,    /* files with code that are looked for */
-	HF_PLACES_INSTANCES_MAX = 8, /* of one file in one hart */
+	HF_LOAD_ADDRESSES_FILES_MAX = 64,    /* files with code that are looked for */
+	HF_LOAD_ADDRESSES_INSTANCES_MAX = 8, /* of one file in one hart */
 };
 /* Bytes of code of files that are slid along the code, of all harts together. */
-#define HF_PLACES_WORK_MAX (UINT64_C(4) << 30)
+#define HF_LOAD_ADDRESSES_WORK_MAX (UINT64_C(4) << 30)
 
-struct hf_place_file {
+struct hf_load_address_file {
 	struct hf_src *src; /* NULL: of no use */
 	uint16_t machine;
 	uint64_t first, end; /* its executable segments lie between these addresses; equal if there are none */
@@ -27,41 +27,42 @@ struct hf_place_file {
 	bool stem;	     /* x.elf: without code to prove it by, its addresses are taken as they are */
 };
 
-struct hf_place {
+struct hf_load_address {
 	size_t file;
 	uint32_t hart; /* HF_SETUP_ANY: of all */
 	uint64_t bias;
 };
 
-struct hf_places {
+struct hf_load_addresses {
 	atomic_uint refs;
-	struct hf_place *row;
+	struct hf_load_address *row;
 	size_t count, cap;
 	struct hf_bias *file; /* of each: what was found, or why nothing; bytes and differs of all harts together */
 	size_t file_count;
-	struct hf_places_run {
+	struct hf_load_addresses_run {
 		uint64_t start, end;
-	} *run; /* the code that was executed, of all harts: ascending, apart */
+	} * run; /* the code that was executed, of all harts: ascending, apart */
 	size_t run_count, run_cap;
 	uint64_t executed, unknown; /* bytes of code; those in none of the files */
-	bool tired;		    /* HF_PLACES_WORK_MAX was reached */
+	bool limit_reached;	    /* HF_LOAD_ADDRESSES_WORK_MAX was reached */
 };
 
 /* Those that were found last, of one version of a capture. lock is a leaf. */
-struct hf_kept_places {
+struct hf_kept_load_addresses {
 	pthread_mutex_t lock;
-	struct hf_places *places; /* one reference; NULL: nobody asked */
+	struct hf_load_addresses *addresses; /* one reference; NULL: nobody asked */
 	uint64_t version;
 };
 
 /* With a reference. */
-int hf_places_find(struct hf_index *index, const struct hf_place_file *file, size_t count,
-		   struct hf_places **ret_places);
-struct hf_places *hf_places_ref(struct hf_places *places);
-void hf_places_unref(struct hf_places *places);
+int hf_load_addresses_find(struct hf_index *index, const struct hf_load_address_file *file, size_t count,
+			   struct hf_load_addresses **ret_addresses);
+struct hf_load_addresses *hf_load_addresses_ref(struct hf_load_addresses *addresses);
+void hf_load_addresses_unref(struct hf_load_addresses *addresses);
 
 /* The first piece of code that was executed and ends behind address; false if there is none. All counts as executed if
  * there are too many pieces. */
-bool hf_places_executed(const struct hf_places *places, uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
+bool hf_load_addresses_executed(const struct hf_load_addresses *addresses, uint64_t address, uint64_t *ret_start,
+				uint64_t *ret_end);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/program/beside.h"
+#include "fs/program/elf_nearby.h"
 #include "codecs/base/array.h"
 #include "fs/archive/names.h"
 #include "fs/archive/path.h"
@@ -19,11 +19,11 @@ struct search {
 	const struct hf_archive *archive;
 	struct hf_access *access; /* or NULL */
 	const struct hf_access *within; /* only files that these may read; NULL: all */
-	struct hf_beside *beside;
+	struct hf_elf_nearby *nearby;
 	unsigned entries;
 };
 
-uint64_t hf_beside_stamp_of(const struct stat *st)
+uint64_t hf_elf_nearby_stamp_of(const struct stat *st)
 {
 	const struct hf_stamp stamp = hf_stamp_of(st);
 	const uint64_t words[3] = {stamp.ino, (uint64_t)stamp.size, (uint64_t)stamp.mtime_ns};
@@ -42,21 +42,21 @@ static int pass_over(const struct search *search, int err)
 
 static int add_file(struct search *search, const char *path, const struct stat *st)
 {
-	struct hf_beside *beside = search->beside;
+	struct hf_elf_nearby *nearby = search->nearby;
 
 	if (search->within && !hf_access_suffices(search->within, st)) {
-		beside->withheld++;
+		nearby->withheld++;
 		return 0;
 	}
 	if (search->access)
 		hf_access_add(search->access, st);
-	if (hf_array_reserve(&beside->file, beside->count + 1, &beside->cap, sizeof *beside->file))
+	if (hf_array_reserve(&nearby->file, nearby->count + 1, &nearby->cap, sizeof *nearby->file))
 		return HF_ERR_NOMEM;
-	beside->file[beside->count].path = strdup(path);
-	beside->file[beside->count].stamp = hf_beside_stamp_of(st);
-	if (!beside->file[beside->count].path)
+	nearby->file[nearby->count].path = strdup(path);
+	nearby->file[nearby->count].stamp = hf_elf_nearby_stamp_of(st);
+	if (!nearby->file[nearby->count].path)
 		return HF_ERR_NOMEM;
-	beside->count++;
+	nearby->count++;
 	return 0;
 }
 
@@ -70,8 +70,8 @@ static int look_at_stem(struct search *search, const char *dir, const char *base
 		err = hf_archive_stat(search->archive, path, &st);
 	if (err)
 		return pass_over(search, err);
-	search->beside->stem = S_ISREG(st.st_mode);
-	return search->beside->stem ? add_file(search, path, &st) : 0;
+	search->nearby->stem = S_ISREG(st.st_mode);
+	return search->nearby->stem ? add_file(search, path, &st) : 0;
 }
 
 static int list_dir(struct search *search, const char *dir, unsigned depth);
@@ -88,7 +88,7 @@ static int look_at_entry(struct search *search, const char *dir, const char *nam
 		return pass_over(search, err);
 	if (S_ISREG(st.st_mode))
 		return add_file(search, path, &st);
-	if (!S_ISDIR(st.st_mode) || depth == HF_BESIDE_DEPTH)
+	if (!S_ISDIR(st.st_mode) || depth == HF_ELF_NEARBY_DEPTH)
 		return 0;
 	if (search->access)
 		hf_access_add(search->access, &st);
@@ -139,29 +139,29 @@ static int look_at_dir(struct search *search, const char *dir, const char *name,
 
 static int order(const void *a, const void *b)
 {
-	return strcmp(((const struct hf_beside_file *)a)->path, ((const struct hf_beside_file *)b)->path);
+	return strcmp(((const struct hf_elf_nearby_file *)a)->path, ((const struct hf_elf_nearby_file *)b)->path);
 }
 
-static void sort(struct hf_beside *beside)
+static void sort(struct hf_elf_nearby *nearby)
 {
-	const size_t first = beside->stem;
+	const size_t first = nearby->stem;
 
-	if (beside->count > first + 1)
-		qsort(beside->file + first, beside->count - first, sizeof *beside->file, order);
-	for (; beside->count > first + HF_BESIDE_MAX; beside->left_out++)
-		free(beside->file[--beside->count].path);
+	if (nearby->count > first + 1)
+		qsort(nearby->file + first, nearby->count - first, sizeof *nearby->file, order);
+	for (; nearby->count > first + HF_ELF_NEARBY_MAX; nearby->left_out++)
+		free(nearby->file[--nearby->count].path);
 }
 
-int hf_beside_list(const struct hf_archive *archive, const char *path, struct hf_access *access,
-		   struct hf_beside *ret_beside)
+int hf_elf_nearby_list(const struct hf_archive *archive, const char *path, struct hf_access *access,
+		       struct hf_elf_nearby *ret_nearby)
 {
-	struct search search = {.archive = archive, .access = access, .beside = ret_beside};
+	struct search search = {.archive = archive, .access = access, .nearby = ret_nearby};
 	char dir[HF_PATH_SIZE], name[NAME_MAX + 1];
 	const char *base = hf_path_split(dir, path);
 	size_t length = hf_name_program_dir(base, name);
 	int err;
 
-	*ret_beside = (struct hf_beside){0};
+	*ret_nearby = (struct hf_elf_nearby){0};
 	err = look_at_stem(&search, dir, base);
 	if (!err)
 		err = look_at_dir(&search, dir, name, length);
@@ -169,43 +169,44 @@ int hf_beside_list(const struct hf_archive *archive, const char *path, struct hf
 	if (!err && length)
 		err = look_at_dir(&search, dir, name, length);
 	if (err)
-		hf_beside_free(ret_beside);
+		hf_elf_nearby_free(ret_nearby);
 	else
-		sort(ret_beside);
+		sort(ret_nearby);
 	return err;
 }
 
-int hf_beside_list_flat(const struct hf_archive *archive, const struct hf_access *access, struct hf_beside *ret_beside)
+int hf_elf_nearby_list_flat(const struct hf_archive *archive, const struct hf_access *access,
+			    struct hf_elf_nearby *ret_nearby)
 {
-	struct search search = {.archive = archive, .within = access, .beside = ret_beside};
+	struct search search = {.archive = archive, .within = access, .nearby = ret_nearby};
 	int err;
 
-	*ret_beside = (struct hf_beside){0};
-	err = list_dir(&search, "", HF_BESIDE_DEPTH);
+	*ret_nearby = (struct hf_elf_nearby){0};
+	err = list_dir(&search, "", HF_ELF_NEARBY_DEPTH);
 	if (err)
-		hf_beside_free(ret_beside);
+		hf_elf_nearby_free(ret_nearby);
 	else
-		sort(ret_beside);
+		sort(ret_nearby);
 	return err;
 }
 
-void hf_beside_free(struct hf_beside *beside)
+void hf_elf_nearby_free(struct hf_elf_nearby *nearby)
 {
-	for (size_t i = 0; i < beside->count; i++)
-		free(beside->file[i].path);
-	free(beside->file);
-	*beside = (struct hf_beside){0};
+	for (size_t i = 0; i < nearby->count; i++)
+		free(nearby->file[i].path);
+	free(nearby->file);
+	*nearby = (struct hf_elf_nearby){0};
 }
 
-uint64_t hf_beside_stamp(const struct hf_beside *beside)
+uint64_t hf_elf_nearby_stamp(const struct hf_elf_nearby *nearby)
 {
 	uint64_t stamp = 0;
 
 	/* Of x.elf alone it is that file's own. */
-	if (beside->stem && beside->count == 1)
-		return beside->file[0].stamp;
-	for (size_t i = 0; i < beside->count; i++) {
-		const struct hf_beside_file *file = &beside->file[i];
+	if (nearby->stem && nearby->count == 1)
+		return nearby->file[0].stamp;
+	for (size_t i = 0; i < nearby->count; i++) {
+		const struct hf_elf_nearby_file *file = &nearby->file[i];
 		const uint64_t words[3] = {stamp, file->stamp, XXH3_64bits(file->path, strlen(file->path))};
 
 		stamp = XXH3_64bits(words, sizeof words) | 1;
