@@ -338,14 +338,14 @@ bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *t
 	return hf_captures_refusal(&fs->captures, path, view, text, size);
 }
 
-int hf_fs_page(struct hf_fs *fs, const char *path, char **ret_text)
+int hf_fs_info_page(struct hf_fs *fs, const char *path, char **ret_text)
 {
-	return hf_captures_page(&fs->captures, path, ret_text);
+	return hf_captures_info_page(&fs->captures, path, ret_text);
 }
 
-int hf_fs_brief(struct hf_fs *fs, const char *path, struct hf_fs_brief *ret_brief)
+int hf_fs_ls_line(struct hf_fs *fs, const char *path, struct hf_fs_ls_line *ret_line)
 {
-	return hf_captures_brief(&fs->captures, path, ret_brief);
+	return hf_captures_ls_line(&fs->captures, path, ret_line);
 }
 
 int hf_fs_flush(struct hf_fs *fs)

@@ -90,7 +90,7 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 static int write_page(struct hartfs_archive *archive, const char *capture, const char *shown)
 {
 	char *text = NULL;
-	int errnum = 0, err = hf_fs_page(hf_library_fs(archive), capture, &text);
+	int errnum = 0, err = hf_fs_info_page(hf_library_fs(archive), capture, &text);
 
 	if (err)
 		hf_paths_explain("info", shown, err, NULL);

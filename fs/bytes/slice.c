@@ -57,7 +57,7 @@ int hf_slice_cutter(const struct hf_slice *slice, struct hf_open *open, size_t v
 {
 	const struct hf_cut cut = {
 		.maker = &ret_maker->maker, .index = open->index, .first = slice->first, .last = slice->last};
-	int err = hf_maker_take(open, slice->hart, view, env, ret_maker);
+	int err = hf_decoder_pool_take(open, slice->hart, view, env, ret_maker);
 
 	*ret_cutter = NULL;
 	if (err)
@@ -65,7 +65,7 @@ int hf_slice_cutter(const struct hf_slice *slice, struct hf_open *open, size_t v
 	err = hf_cutter_new(&cut, env, mark ? mark->entry : NULL, mark ? mark->entry_size : 0, ret_number, ret_cutter,
 			    NULL);
 	if (err)
-		hf_maker_put(ret_maker, err);
+		hf_decoder_pool_put(ret_maker, err);
 	return err;
 }
 
@@ -297,7 +297,7 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 		for (uint64_t i = 0; !err && i < part->stride; i++)
 			err = hf_cutter_next(cutter, &worker->env, &sink, NULL);
 		hf_cutter_free(cutter);
-		hf_maker_put(&lent, err < 0 ? err : 0);
+		hf_decoder_pool_put(&lent, err < 0 ? err : 0);
 	}
 	if (err < 0)
 		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
@@ -320,7 +320,7 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 		return err;
 	err = hf_cutter_find(cutter, &worker->env, offset - piece.offset, ret_ordinal, NULL);
 	hf_cutter_free(cutter);
-	hf_maker_put(&lent, err);
+	hf_decoder_pool_put(&lent, err);
 	return err;
 }
 

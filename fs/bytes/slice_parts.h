@@ -7,7 +7,7 @@
 #include "fs/base/list.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/makers.h"
+#include "fs/capture/decoder_pool.h"
 #include "index/read/cut.h"
 
 enum hf_slice_state {

@@ -37,7 +37,7 @@ static void end_cutter(struct hf_measure *m, int err)
 	if (!m->cutter)
 		return;
 	hf_cutter_free(m->cutter);
-	hf_maker_put(&m->maker, m->turn ? (int)HF_NOTE_END : err);
+	hf_decoder_pool_put(&m->maker, m->turn ? (int)HF_NOTE_END : err);
 	m->cutter = NULL;
 }
 

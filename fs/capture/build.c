@@ -6,7 +6,7 @@
 #include "fs/archive/descriptors.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/views.h"
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/open_trace.h"
 #include "fs/capture/recognise.h"
@@ -508,7 +508,7 @@ int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap 
 	end_turn(capture, &progress, err, diag);
 	/* The index that took the place of a damaged one is another. */
 	if (progress.repair && err == HF_ERR_MISMATCH)
-		hf_capture_distrust(capture, progress.version, err);
+		hf_capture_drop_index(capture, progress.version, err);
 	if (err == HF_ERR_CHANGED) {
 		struct stat st;
 

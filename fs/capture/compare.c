@@ -5,7 +5,7 @@
 #include "fs/base/common.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/capture/open_trace.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
@@ -112,6 +112,6 @@ int hf_captures_compare(struct hf_captures *all, const char *path,
 	}
 	/* Nobody else is to be served from it. */
 	if (compare.differs)
-		hf_capture_distrust(compare.capture, compare.version, HF_ERR_MISMATCH);
+		hf_capture_drop_index(compare.capture, compare.version, HF_ERR_MISMATCH);
 	return err && diag->code != err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : err;
 }

@@ -4,12 +4,12 @@
 #include "fs/archive/stamp.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
-#include "fs/capture/makers.h"
+#include "fs/capture/decoder_pool.h"
 #include "fs/capture/open_trace.h"
 #include "fs/facts/capture.h"
+#include "fs/facts/catalogue_use.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/index_dir.h"
-#include "fs/facts/memory.h"
 #include "fs/facts/open_facts.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
@@ -33,7 +33,7 @@ void hf_open_discard_files(const struct hf_open *open, int why)
 
 void hf_open_close(struct hf_open *open)
 {
-	hf_makers_drop(open);
+	hf_decoder_pool_drop(open);
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++)
 		if (open->table[i])
 			hf_view_table_close(open->table[i]);
@@ -262,7 +262,7 @@ int hf_open_new(struct hf_capture *capture, uint64_t version, void (*want_spool)
 	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
 	stamp = capture->stamp;
 	pthread_mutex_unlock(&capture->lock);
-	capture->shared->memory->opened++;
+	capture->shared->catalogue_use->opened++;
 	err = current ? open_all(open, &stamp, want_spool) : HF_ERR_CHANGED;
 	if (err) {
 		hf_open_close(open);

@@ -41,14 +41,14 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 				   .expansion = options->expansion,
 				   .memory = options->stream_memory};
 	struct hf_setup_error error;
-	bool stranger;
+	bool members_changed;
 	int err;
 
 	pthread_mutex_lock(&capture->lock);
 	ask.members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
-	err = hf_trace_open(&ask, ret_trace, &error, &stranger);
-	if (stranger)
+	err = hf_trace_open(&ask, ret_trace, &error, &members_changed);
+	if (members_changed)
 		doubt(capture, ask.members);
 	hf_members_unref(ask.members);
 	if (err == HF_ERR_CHANGED)

@@ -74,7 +74,7 @@ static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint
 
 	/* A list that is damaged, or is not there, costs time and no row. */
 	if (err == HF_ERR_STATE)
-		hf_rows_hart_distrust(rows->hart);
+		hf_rows_hart_drop_index(rows->hart);
 	if (err == HF_ERR_NOMEM || !err)
 		return err;
 	r->plan = (struct hf_find_plan){.low = low, .high = high};

@@ -141,7 +141,7 @@ struct hf_summary *hf_rows_hart_summary(struct hf_rows_hart *hart)
 	return hart->summary;
 }
 
-void hf_rows_hart_distrust(struct hf_rows_hart *hart)
+void hf_rows_hart_drop_index(struct hf_rows_hart *hart)
 {
 	if (!hart->summary)
 		return;

@@ -15,7 +15,7 @@ struct opener {
 	struct hf_held_files *held;
 	struct hf_trace *trace;
 	int64_t mtime_ns; /* the latest of all */
-	bool stranger;    /* a file was asked for that is no member */
+	bool members_changed; /* a file was asked for that is no member */
 };
 
 static int note(struct opener *o, struct hf_src *src, const struct stat *st)
@@ -54,7 +54,7 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 		return err;
 	i = hf_members_find_path(members, path);
 	if (i == members->count) {
-		o->stranger = true;
+		o->members_changed = true;
 		return HF_ERR_CHANGED;
 	}
 	opened = &o->trace->opened[i];
@@ -65,7 +65,7 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 	if (opened->opened && !same_state(opened, &state)) {
 		hf_src_free(*ret_src);
 		*ret_src = NULL;
-		o->stranger = true;
+		o->members_changed = true;
 		return HF_ERR_CHANGED;
 	}
 	if (opened->opened)
@@ -112,7 +112,7 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 }
 
 static int open_described(const struct hf_trace_ask *ask, struct hf_trace *trace, struct hf_setup_error *error,
-			  bool *ret_stranger)
+			  bool *ret_members_changed)
 {
 	struct opener own = {.held = ask->held, .trace = trace};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member, .codecs = hf_codecs};
@@ -131,9 +131,9 @@ static int open_described(const struct hf_trace_ask *ask, struct hf_trace *trace
 	stamp_err = hf_members_stamp_opened(ask->archive, trace->members, trace->opened, &now);
 	if (stamp_err)
 		err = stamp_err;
-	else if (own.stranger || err == HF_ERR_NOT_FOUND || now != ask->stamp->beside)
+	else if (own.members_changed || err == HF_ERR_NOT_FOUND || now != ask->stamp->beside)
 		err = HF_ERR_CHANGED;
-	*ret_stranger = own.stranger;
+	*ret_members_changed = own.members_changed;
 	if (!err)
 		trace->file->stop = ask->archive->stop;
 	if (!err)
@@ -175,14 +175,14 @@ static int add_expansion(uint64_t expansion, struct hf_trace *trace)
 }
 
 int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
-		  bool *ret_stranger)
+		  bool *ret_members_changed)
 {
 	int err;
 
 	*error = (struct hf_setup_error){.line = 0};
-	*ret_stranger = false;
+	*ret_members_changed = false;
 	*ret_trace = (struct hf_trace){.members = hf_members_ref(ask->members)};
-	err = ask->members ? open_described(ask, ret_trace, error, ret_stranger) : open_single(ask, ret_trace);
+	err = ask->members ? open_described(ask, ret_trace, error, ret_members_changed) : open_single(ask, ret_trace);
 	if (!err)
 		err = add_expansion(ask->expansion, ret_trace);
 	if (err)

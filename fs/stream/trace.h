@@ -36,9 +36,9 @@ struct hf_trace_ask {
 };
 
 /* HF_ERR_CHANGED if it is another version by now, never HF_ERR_NOT_FOUND. To be closed only after success. *error: what is
- * wrong with the description, if that is it. *ret_stranger: that names other files than when it was read. */
+ * wrong with the description, if that is it. *ret_members_changed: that names other files than when it was read. */
 int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
-		  bool *ret_stranger);
+		  bool *ret_members_changed);
 void hf_trace_close(struct hf_trace *trace);
 
 /* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another

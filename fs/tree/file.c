@@ -5,7 +5,7 @@
 #include "fs/archive/stamp.h"
 #include "fs/bytes/events.h"
 #include "fs/bytes/request.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/tree/tree.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/capture/recognise.h"
 #include "fs/facts/capture.h"
 #include "fs/facts/queue.h"

@@ -2,7 +2,7 @@
 /* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others; and
  * that who waits for descriptors ends with the fs. */
 #include "codecs/base/errors.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/testclock.h"
@@ -124,38 +124,38 @@ static void test_in_use(void)
 /* Returns how many chunks those that wait have made of it, which are all. */
 static unsigned read_listing(unsigned i)
 {
-	struct hf_makers *makers = &t.fs->captures.makers;
+	struct hf_decoder_pool *pool = &t.fs->captures.decoder_pool;
 	unsigned chunks = 0;
 	char path[64];
 
 	snprintf(path, sizeof path, "%03u@stf/hart0/listing.txt", i);
 	free(hf_fst_text(&t, path));
 	hf_fs_idle(t.fs);
-	for (unsigned k = 0; k < makers->count; k++)
-		chunks += makers->waiting[k].open == capture_of(i)->open ? makers->waiting[k].chunks : 0;
+	for (unsigned k = 0; k < pool->count; k++)
+		chunks += pool->waiting[k].open == capture_of(i)->open ? pool->waiting[k].chunks : 0;
 	CHECK_EQ(chunks, hf_facts_hart(capture_of(i)->open->facts, 0)->info.chunks);
 	return chunks;
 }
 
 /* What made a chunk makes the next ones too; few wait, and none longer than the capture is open. */
-static void test_makers(void)
+static void test_decoder_pool(void)
 {
-	struct hf_makers *makers = &t.fs->captures.makers;
+	struct hf_decoder_pool *pool = &t.fs->captures.decoder_pool;
 	const struct hf_open *open;
 
-	CHECK_EQ(makers->count, 0);
+	CHECK_EQ(pool->count, 0);
 	CHECK(read_listing(2) > 1);
-	CHECK(makers->count >= 1 && makers->count <= THREADS);
-	for (unsigned i = 3; i < 4 + HF_MAKERS_MAX; i++)
+	CHECK(pool->count >= 1 && pool->count <= THREADS);
+	for (unsigned i = 3; i < 4 + HF_DECODER_POOL_MAX; i++)
 		read_listing(i);
-	CHECK_EQ(makers->count, HF_MAKERS_MAX);
-	open = makers->waiting[1].open;
+	CHECK_EQ(pool->count, HF_DECODER_POOL_MAX);
+	open = pool->waiting[1].open;
 	hf_open_drop(open->capture);
-	CHECK(makers->count < HF_MAKERS_MAX);
-	for (unsigned k = 0; k < makers->count; k++)
-		CHECK(makers->waiting[k].open != open);
+	CHECK(pool->count < HF_DECODER_POOL_MAX);
+	for (unsigned k = 0; k < pool->count; k++)
+		CHECK(pool->waiting[k].open != open);
 	hf_open_pool_shed(&t.fs->captures.open_pool);
-	CHECK_EQ(makers->count, 0);
+	CHECK_EQ(pool->count, 0);
 }
 
 struct waiter {
@@ -245,7 +245,7 @@ static void test_one_flight(void)
 	pthread_barrier_init(&begin, NULL, 4);
 	for (int round = 0; round < 300; round++) {
 		struct hf_open *older = open_it(0);
-		const uint64_t opened = t.fs->captures.memory.opened, version = begin_version(capture);
+		const uint64_t opened = t.fs->captures.catalogue_use.opened, version = begin_version(capture);
 
 		for (unsigned i = 0; i < 4; i++) {
 			opener[i] = (struct opener){.capture = capture, .version = version, .begin = &begin};
@@ -253,7 +253,7 @@ static void test_one_flight(void)
 		}
 		for (unsigned i = 0; i < 4; i++)
 			CHECK_EQ(pthread_join(opener[i].thread, NULL), 0);
-		CHECK_EQ(t.fs->captures.memory.opened, opened + 1);
+		CHECK_EQ(t.fs->captures.catalogue_use.opened, opened + 1);
 		hf_open_put(older);
 	}
 	pthread_barrier_destroy(&begin);
@@ -401,7 +401,7 @@ int main(void)
 	test_bytes();
 	test_files();
 	test_in_use();
-	test_makers();
+	test_decoder_pool();
 	test_wait();
 	test_one_flight();
 	test_held();

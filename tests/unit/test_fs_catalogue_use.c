@@ -119,29 +119,29 @@ static void test_recalled(void)
 	make_archive();
 	first = list_all();
 	listing = hf_fst_read(&t, "x@stf/hart0/listing.txt", 1000);
-	CHECK_EQ(t.fs->captures.memory.recalled, 0);
-	CHECK_EQ(t.fs->captures.memory.probed, 3);
+	CHECK_EQ(t.fs->captures.catalogue_use.recalled, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.probed, 3);
 	for (int i = 0; i < 2; i++) {
 		open_again();
 		second = list_all();
 		CHECK_STR(second, first);
 		free(second);
-		CHECK_EQ(t.fs->captures.memory.recalled, 3);
-		CHECK_EQ(t.fs->captures.memory.probed, 0);
-		CHECK_EQ(t.fs->captures.memory.opened, 0);
+		CHECK_EQ(t.fs->captures.catalogue_use.recalled, 3);
+		CHECK_EQ(t.fs->captures.catalogue_use.probed, 0);
+		CHECK_EQ(t.fs->captures.catalogue_use.opened, 0);
 	}
 	/* Reading opens what is read, and gives the same. */
 	again = hf_fst_read(&t, "x@stf/hart0/listing.txt", 1000);
 	CHECK(again.n == listing.n && memcmp(again.p, listing.p, again.n) == 0);
-	CHECK_EQ(t.fs->captures.memory.opened, 1);
+	CHECK_EQ(t.fs->captures.catalogue_use.opened, 1);
 	info = hf_fst_text(&t, "two@stf/info.json");
 	CHECK(strstr(info, "\"reason\": \"ETE is Arm only\""));
-	CHECK_EQ(t.fs->captures.memory.opened, 2);
-	CHECK_EQ(t.fs->captures.memory.probed, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.opened, 2);
+	CHECK_EQ(t.fs->captures.catalogue_use.probed, 0);
 	second = list_all();
 	CHECK_STR(second, first);
 	/* Nothing new was found, so nothing was written. */
-	CHECK_EQ(hf_catalogue_pending(t.fs->captures.memory.catalogue), 0);
+	CHECK_EQ(hf_catalogue_pending(t.fs->captures.catalogue_use.catalogue), 0);
 	free(second);
 	free(info);
 	hf_bytes_free(&again);
@@ -173,7 +173,7 @@ static void test_changed(void)
 	CHECK(!strstr(text, "hart1"));
 	free(text);
 	CHECK(hf_fst_comes(&t, "sub/notes@stf"));
-	CHECK_EQ(t.fs->captures.memory.recalled, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.recalled, 0);
 	hf_fst_close(&t);
 	/* While it is open: the catalogue follows. */
 	open_again();
@@ -185,7 +185,7 @@ static void test_changed(void)
 	open_again();
 	CHECK(!hf_fst_exists(&t, "sub/notes@stf"));
 	CHECK(!hf_fst_exists(&t, "new@stf"));
-	CHECK_EQ(t.fs->captures.memory.probed, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.probed, 0);
 	hf_fst_end(&t);
 }
 
@@ -198,12 +198,12 @@ static void test_touched(void)
 	CHECK_EQ(chmod(hf_fst_path(&t, "x.stf"), 0600), 0);
 	open_again();
 	free(list_all());
-	CHECK_EQ(t.fs->captures.memory.probed, 1);
-	CHECK_EQ(t.fs->captures.memory.opened, 1);
-	CHECK_EQ(t.fs->captures.memory.recalled, 2);
+	CHECK_EQ(t.fs->captures.catalogue_use.probed, 1);
+	CHECK_EQ(t.fs->captures.catalogue_use.opened, 1);
+	CHECK_EQ(t.fs->captures.catalogue_use.recalled, 2);
 	open_again();
 	free(list_all());
-	CHECK_EQ(t.fs->captures.memory.probed, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.probed, 0);
 	hf_fst_end(&t);
 }
 
@@ -251,7 +251,7 @@ static void test_index_gone(void)
 	text = hf_fst_list(&t, "x@stf");
 	CHECK_STR(text, "INDEXING\ninfo.json\n");
 	free(text);
-	CHECK_EQ(t.fs->captures.memory.probed, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.probed, 0);
 	/* Told to index it, one does not take the catalogue's word that it is. */
 	hf_fst_must_be_indexed(&t, "two@stf");
 	text = hf_fst_list(&t, "two@stf");
@@ -265,7 +265,7 @@ static void test_index_gone(void)
 	open_again();
 	text = list_all();
 	CHECK_STR(text, first);
-	CHECK_EQ(t.fs->captures.memory.opened, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.opened, 0);
 	free(text);
 	hf_bytes_free(&listing);
 	free(first);
@@ -302,7 +302,7 @@ static void test_wrong(void)
 		open_again();
 		text = list_all();
 		CHECK_STR(text, first);
-		CHECK_EQ(t.fs->captures.memory.opened, 0);
+		CHECK_EQ(t.fs->captures.catalogue_use.opened, 0);
 		free(text);
 	}
 	free(first);
@@ -321,8 +321,8 @@ static void test_without(void)
 	hf_fst_open(&t, &options);
 	text = list_all();
 	CHECK_STR(text, first);
-	CHECK_EQ(t.fs->captures.memory.probed, 3);
-	CHECK_EQ(t.fs->captures.memory.opened, 2);
+	CHECK_EQ(t.fs->captures.catalogue_use.probed, 3);
+	CHECK_EQ(t.fs->captures.catalogue_use.opened, 2);
 	free(text);
 	free(first);
 	hf_fst_end(&t);
@@ -373,9 +373,9 @@ static void test_indexed_again(void)
 	hf_fst_begin(&t);
 	hf_fst_write(&t, "real.stf", bytes, size);
 	index_again();
-	CHECK(t.fs->captures.memory.opened > 0);
+	CHECK(t.fs->captures.catalogue_use.opened > 0);
 	index_again();
-	CHECK_EQ(t.fs->captures.memory.opened, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.opened, 0);
 	dir = opendir(t.index);
 	CHECK(dir);
 	while ((entry = readdir(dir)) && count < 64)
@@ -385,10 +385,10 @@ static void test_indexed_again(void)
 	for (size_t i = 0; i < count; i++) {
 		CHECK_EQ(unlinkat(dirfd(dir), name[i], 0), 0);
 		index_again();
-		CHECK(t.fs->captures.memory.opened > 0);
+		CHECK(t.fs->captures.catalogue_use.opened > 0);
 		CHECK_EQ(faccessat(dirfd(dir), name[i], F_OK, 0), 0);
 		index_again();
-		CHECK_EQ(t.fs->captures.memory.opened, 0);
+		CHECK_EQ(t.fs->captures.catalogue_use.opened, 0);
 	}
 	closedir(dir);
 	hf_fst_end(&t);

@@ -3,14 +3,14 @@
  * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds
  * until bytes are wanted, a failure for a minute.
  */
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
 #include "fs/capture/open_pool.h"
 #include "fs/facts/capture.h"
+#include "fs/facts/catalogue_use.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/index_dir.h"
-#include "fs/facts/memory.h"
 #include "fs/facts/open_facts.h"
 #include "fs/facts/queue.h"
 #include "fs/facts/shared.h"
@@ -124,7 +124,7 @@ static void forget_recalled(struct hf_capture *capture, struct hf_facts *recalle
 	if (!forgotten)
 		return;
 	hf_facts_unref(recalled);
-	hf_memory_put(capture, NULL);
+	hf_catalogue_use_put(capture, NULL);
 	hf_jobs_notify(capture);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/page.h"
+#include "fs/capture/info_page.h"
 #include "fs/base/human.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
 #include "fs/facts/facts.h"
@@ -253,8 +253,8 @@ static void put_refusals(struct hf_sink *sink, const struct hf_facts *facts)
 
 /* ---- the page ---- */
 
-void hf_page_write(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
-		   struct hf_sink *sink)
+void hf_info_page_write(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+			struct hf_sink *sink)
 {
 	char text[HF_FAILURE_SIZE];
 
@@ -285,13 +285,13 @@ static int write_page(struct hf_capture *capture, struct hf_facts *facts, struct
 
 	if (err)
 		return err;
-	hf_page_write(capture, open, facts, sink);
+	hf_info_page_write(capture, open, facts, sink);
 	if (open)
 		hf_open_put(open);
 	return sink->err;
 }
 
-int hf_captures_page(struct hf_captures *all, const char *path, char **ret_text)
+int hf_captures_info_page(struct hf_captures *all, const char *path, char **ret_text)
 {
 	struct hf_capture *capture;
 	struct hf_facts *facts = NULL;

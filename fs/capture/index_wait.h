@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a capture: its index is looked for, asked for and waited for. */
-#ifndef HF_FS_KNOWN_H
-#define HF_FS_KNOWN_H
+#ifndef HF_FS_INDEX_WAIT_H
+#define HF_FS_INDEX_WAIT_H
 
 #include "fs/facts/capture.h"
 

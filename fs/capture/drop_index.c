@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An index that does not keep what it promises is thrown away. */
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
 #include "fs/capture/open_pool.h"
 #include "fs/facts/capture.h"
+#include "fs/facts/catalogue_use.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/index_dir.h"
-#include "fs/facts/memory.h"
 #include "fs/facts/open_facts.h"
 #include "fs/facts/queue.h"
 #include "fs/facts/shared.h"
@@ -31,7 +31,7 @@ static bool may_rebuild(struct hf_capture *capture)
 	return capture->rebuilt++ < REBUILDS_MAX;
 }
 
-void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
+void hf_capture_drop_index(struct hf_capture *capture, uint64_t version, int why)
 {
 	const struct hf_shared *shared = capture->shared;
 	struct hf_diag diag = {.code = why, .offset = HF_NOWHERE};
@@ -60,7 +60,7 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 		hf_diag_format(&diag, text, sizeof text);
 		hf_common_log(shared->common, 3, "%s: index: %s; %s", capture->path, text,
 			      again ? "it is built anew" : "given up");
-		hf_memory_put(capture, NULL);
+		hf_catalogue_use_put(capture, NULL);
 		hf_open_discard(capture, version, why);
 		hf_facts_forget(facts, shared->common->cache);
 		hf_facts_unref(facts);

@@ -3,8 +3,8 @@
  * What is remembered of the archive's files from one mount to the next: the catalogue as captures use it,
  * which is written down every few seconds while there is something new.
  */
-#ifndef HF_FS_MEMORY_H
-#define HF_FS_MEMORY_H
+#ifndef HF_FS_CATALOGUE_USE_H
+#define HF_FS_CATALOGUE_USE_H
 
 #include "index/base/lock.h"
 #include "fs/base/options.h"
@@ -19,7 +19,7 @@ struct hf_shared;
 struct hf_stamp;
 struct stat;
 
-struct hf_memory {
+struct hf_catalogue_use {
 	const struct hf_shared *shared;
 	struct hf_catalogue *catalogue; /* NULL: nothing is remembered */
 	size_t *view;                   /* numbers of the views whose sizes it has, view_count of them */
@@ -38,19 +38,19 @@ struct hf_memory {
 
 /* path: canonical, of the archive; NULL for no memory. That there is none, for this or any other reason, is no error:
  * then everything is found out anew. */
-void hf_memory_init(const struct hf_shared *shared, const char *path);
+void hf_catalogue_use_init(const struct hf_shared *shared, const char *path);
 /* Writes down what is new, after the executor was stopped. */
-void hf_memory_fini(const struct hf_shared *shared);
+void hf_catalogue_use_fini(const struct hf_shared *shared);
 
 /* HF_ERR_NOT_FOUND, or an entry to be cleared: a file with that stat was looked at before. */
-int hf_memory_recall(const struct hf_shared *shared, const char *path, const struct stat *st,
-		     struct hf_catalogue_entry *ret_entry);
+int hf_catalogue_use_recall(const struct hf_shared *shared, const char *path, const struct stat *st,
+			    struct hf_catalogue_entry *ret_entry);
 /* The facts of an indexed capture, recalled: that they are still true shows when the index is opened. */
-int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
-		    struct hf_facts **ret_facts);
+int hf_catalogue_use_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
+			   struct hf_facts **ret_facts);
 
-void hf_memory_put_plain(const struct hf_shared *shared, const char *path, const struct hf_stamp *stamp);
+void hf_catalogue_use_put_not_capture(const struct hf_shared *shared, const char *path, const struct hf_stamp *stamp);
 /* What the capture is now; facts, if they are of this version, may be NULL. */
-void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts);
+void hf_catalogue_use_put(struct hf_capture *capture, const struct hf_facts *facts);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a capture without indexing it: hartfs ls. */
-#include "fs/capture/brief.h"
+#include "fs/capture/ls_line.h"
 #include "codecs/base/errors.h"
 #include "fs/capture/all.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/capture/recognise.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/shared.h"
 #include "fs/stream/members.h"
 
-static void put_facts(const struct hf_facts *facts, struct hf_fs_brief *brief)
+static void put_facts(const struct hf_facts *facts, struct hf_fs_ls_line *line)
 {
-	brief->state = hf_facts_has_failed(facts) ? HF_FS_FAILED : HF_FS_INDEXED;
-	if (brief->state == HF_FS_FAILED)
-		hf_facts_failure(facts, brief->failure, sizeof brief->failure);
-	brief->harts = facts->hart_count;
-	brief->problems = facts->known.problems;
-	brief->instructions = hf_facts_sum(facts).insns;
+	line->state = hf_facts_has_failed(facts) ? HF_FS_FAILED : HF_FS_INDEXED;
+	if (line->state == HF_FS_FAILED)
+		hf_facts_failure(facts, line->failure, sizeof line->failure);
+	line->harts = facts->hart_count;
+	line->problems = facts->known.problems;
+	line->instructions = hf_facts_sum(facts).insns;
 }
 
 /* Of the file; of one with a description, of all that it names. */
@@ -38,9 +38,9 @@ static uint64_t size_of(struct hf_capture *capture, const struct stat *st)
 	return size;
 }
 
-int hf_captures_brief(struct hf_captures *all, const char *path, struct hf_fs_brief *ret_brief)
+int hf_captures_ls_line(struct hf_captures *all, const char *path, struct hf_fs_ls_line *ret_line)
 {
-	struct hf_fs_brief brief = {.format = "", .container = ""};
+	struct hf_fs_ls_line line = {.format = "", .container = ""};
 	struct hf_capture *capture;
 	struct hf_facts *facts = NULL;
 	struct stat st;
@@ -52,13 +52,13 @@ int hf_captures_brief(struct hf_captures *all, const char *path, struct hf_fs_br
 		return err;
 	err = hf_capture_facts(capture, 0, &facts);
 	pthread_mutex_lock(&capture->lock);
-	brief.format = capture->codec ? capture->codec->name : "";
-	brief.container = capture->box ? capture->box->name : "";
+	line.format = capture->codec ? capture->codec->name : "";
+	line.container = capture->box ? capture->box->name : "";
 	pthread_mutex_unlock(&capture->lock);
-	brief.size = size_of(capture, &st);
+	line.size = size_of(capture, &st);
 	if (facts)
-		put_facts(facts, &brief);
+		put_facts(facts, &line);
 	hf_facts_unref(facts);
-	*ret_brief = brief;
+	*ret_line = line;
 	return facts || err == HF_ERR_BUSY ? 0 : err;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a capture without indexing it: a line of hartfs ls. */
-#ifndef HF_FS_BRIEF_H
-#define HF_FS_BRIEF_H
+#ifndef HF_FS_LS_LINE_H
+#define HF_FS_LS_LINE_H
 
 #include <stdint.h>
 
 #define HF_FS_FAILURE 1024
-struct hf_fs_brief {
+struct hf_fs_ls_line {
 	const char *format;    /* its codec's name, "stf"; "" : of no known format; static */
 	const char *container; /* "gzip", or "" for plain bytes; static */
 	uint64_t size;         /* of its file, or of all that its description names, in bytes */
