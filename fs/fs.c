@@ -85,13 +85,13 @@ static void borrow(struct hf_fs *fs)
 	fs->archive.stop = &fs->common.stop;
 	fs->captures.shared.common = &fs->common;
 	fs->captures.shared.archive = &fs->archive;
-	fs->captures.shared.held = &fs->held;
+	fs->captures.shared.open_files = &fs->open_files;
 	fs->captures.shared.descriptors = &fs->descriptors;
 	fs->captures.jobs.on_change = fs->common.options.invalidate ? hf_tree_tell_change : NULL;
 	fs->captures.jobs.ctx = &fs->tree;
 	fs->tree.common = &fs->common;
 	fs->tree.archive = &fs->archive;
-	fs->tree.held = &fs->held;
+	fs->tree.open_files = &fs->open_files;
 	fs->tree.captures = &fs->captures;
 	fs->tree.slices = &fs->slices;
 	fs->tree.profiles = &fs->profiles;
@@ -121,7 +121,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 
 	fs->search = (struct hf_job){.fn = run_search, .done = end_search, .work = HF_WORK_CHORE};
 	hf_descriptors_init(&fs->descriptors, &fs->common);
-	hf_held_init(&fs->held, &fs->archive, fs->descriptors.held);
+	hf_open_files_init(&fs->open_files, &fs->archive, fs->descriptors.open_files);
 	borrow(fs);
 	if (!err)
 		err = archive_err;
@@ -199,7 +199,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_fs_stop(fs);
 	if (fs->opened)
 		close_floors(fs);
-	hf_held_fini(&fs->held);
+	hf_open_files_fini(&fs->open_files);
 	hf_descriptors_fini(&fs->descriptors);
 	hf_archive_fini(&fs->archive);
 	if (fs->common.cache)

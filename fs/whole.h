@@ -11,7 +11,7 @@ struct hf_fs {
 	struct hf_common common;
 	struct hf_archive archive;
 	struct hf_descriptors descriptors;
-	struct hf_held_files held;
+	struct hf_open_files open_files;
 	struct hf_captures captures;
 	struct hf_slices slices;
 	struct hf_profiles profiles;

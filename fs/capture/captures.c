@@ -59,7 +59,8 @@ static size_t shed(void *ctx)
 {
 	struct hf_captures *all = ctx;
 
-	return hf_held_shed(all->shared.held) + hf_held_shed(&all->debug_dir.held) + hf_open_pool_shed(&all->open_pool);
+	return hf_open_files_shed(all->shared.open_files) + hf_open_files_shed(&all->debug_dir.open_files) +
+	       hf_open_pool_shed(&all->open_pool);
 }
 
 static void share(struct hf_captures *all)
@@ -80,7 +81,8 @@ static void share(struct hf_captures *all)
 
 int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options)
 {
-	int err, debug_err = hf_debug_dir_init(&all->debug_dir, all->shared.archive, all->shared.descriptors->held, options);
+	int err, debug_err = hf_debug_dir_init(&all->debug_dir, all->shared.archive,
+					       all->shared.descriptors->open_files, options);
 
 	share(all);
 	hf_builder_init(&all->builder, options->chunk_insns);

@@ -6,7 +6,7 @@
 
 #include "codecs/base/chains.h"
 #include "fs/archive/descriptors.h"
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/archive/params.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"

@@ -35,7 +35,7 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 {
 	const struct hf_fs_options *options = &capture->common->options;
 	struct hf_trace_ask ask = {.archive = capture->shared->archive,
-				   .held = capture->shared->held,
+				   .open_files = capture->shared->open_files,
 				   .path = capture->path,
 				   .stamp = stamp,
 				   .expansion = options->expansion,
@@ -60,7 +60,7 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 int hf_capture_open_symbol_files(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
 				 struct hf_symbol_files *ret_files)
 {
-	const struct hf_symbol_files_ask ask = {.held = capture->shared->held,
+	const struct hf_symbol_files_ask ask = {.open_files = capture->shared->open_files,
 						.views = capture->shared->views,
 						.debug_dir = capture->shared->debug_dir,
 						.path = capture->path,

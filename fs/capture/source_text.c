@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/source_text.h"
 #include "codecs/base/errors.h"
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/capture/recognise.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
@@ -14,7 +14,7 @@
 
 /* Where files are: in the archive, or in the debug directory, which is dir then. */
 struct place {
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	struct hf_debug_dir *dir; /* NULL: the archive */
 	const struct hf_elf_nearby *files;
 };
@@ -30,7 +30,7 @@ static int open_file(const struct place *place, const struct hf_elf_nearby_file 
 {
 	struct stat st;
 	int err = place->dir ? hf_debug_dir_open(place->dir, file->path, &st, ret_src)
-			     : hf_held_open_src(place->held, file->path, &st, ret_src);
+			     : hf_open_file_as_src(place->open_files, file->path, &st, ret_src);
 
 	if (err || hf_elf_nearby_stamp_of(&st) == file->stamp)
 		return err;
@@ -110,7 +110,7 @@ static int find_beside(const struct hf_open *open, const char *name, struct hf_s
 
 	if (err)
 		return err == HF_NOTE_END ? 0 : err;
-	err = find(&(struct place){.held = shared->held, .files = &files}, name, text);
+	err = find(&(struct place){.open_files = shared->open_files, .files = &files}, name, text);
 	hf_elf_nearby_free(&files);
 	return err;
 }
@@ -127,7 +127,7 @@ static int find_in_debug_dir(const struct hf_open *open, const char *name, struc
 	err = hf_debug_dir_list(dir, stamp, &files);
 	if (err)
 		return err;
-	err = find(&(struct place){.held = &dir->held, .dir = dir, .files = &files}, name, text);
+	err = find(&(struct place){.open_files = &dir->open_files, .dir = dir, .files = &files}, name, text);
 	hf_elf_nearby_free(&files);
 	return err;
 }

@@ -4,7 +4,7 @@
  * includes the headers of those parts that it uses.
  *
  * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, the decoder pool's,
- * kept texts', executables', held files' and the catalogue's are leaves. None is held while something is decoded,
+ * kept texts', executables', open files' and the catalogue's are leaves. None is held while something is decoded,
  * indexed or read from a disk; that of the debug directory is while it is listed.
  */
 #ifndef HF_FS_CAPTURE_SHARED_H
@@ -14,7 +14,7 @@ struct hf_shared {
 	struct hf_common *common;
 	/* Of the archive. */
 	const struct hf_archive *archive;
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	struct hf_descriptors *descriptors;
 	struct hf_params_access *params_access;
 	const struct hf_views *views;

@@ -39,14 +39,14 @@ static void look_above(struct hf_debug_dir *dir)
 	hf_access_close(&dir->above);
 }
 
-int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, size_t held,
+int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, size_t open_files,
 		      const struct hf_fs_options *options)
 {
 	int err;
 
 	*dir = (struct hf_debug_dir){.archive.fd = -1};
 	pthread_mutex_init(&dir->lock, NULL);
-	hf_held_init(&dir->held, &dir->archive, held);
+	hf_open_files_init(&dir->open_files, &dir->archive, open_files);
 	if (!options->debug_path)
 		return 0;
 	err = hf_archive_init(&dir->archive, options->debug_fd, options->skip, options->skip_count);
@@ -63,7 +63,7 @@ int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, s
 void hf_debug_dir_fini(struct hf_debug_dir *dir)
 {
 	hf_elf_nearby_free(&dir->files);
-	hf_held_fini(&dir->held);
+	hf_open_files_fini(&dir->open_files);
 	dir->archive.fd = -1;
 	hf_archive_fini(&dir->archive);
 	pthread_mutex_destroy(&dir->lock);
@@ -238,7 +238,7 @@ int hf_debug_dir_open(struct hf_debug_dir *dir, const char *path, struct stat *r
 	pthread_mutex_unlock(&dir->lock);
 	err = check_access(dir, &access, path);
 	if (!err)
-		err = hf_held_open_src(&dir->held, path, ret_st, ret_src);
+		err = hf_open_file_as_src(&dir->open_files, path, ret_st, ret_src);
 	if (err || hf_access_suffices(&access, ret_st))
 		return err;
 	hf_src_free(*ret_src);

@@ -7,14 +7,14 @@
 #ifndef HF_FS_DEBUG_DIR_H
 #define HF_FS_DEBUG_DIR_H
 
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/program/debug_file.h"
 #include "fs/program/elf_nearby.h"
 
 struct hf_debug_dir {
 	char *path;		   /* in messages; NULL: there is no such directory, and the rest is nothing */
 	struct hf_archive archive; /* its descriptor is borrowed */
-	struct hf_held_files held;
+	struct hf_open_files open_files;
 	struct hf_access above; /* of the directories above it, when it was opened */
 	pthread_mutex_t lock;
 	/* The lock's: what there was at that time. */
@@ -26,7 +26,7 @@ struct hf_debug_dir {
 
 /* like: the archive, which gives its way of making room. held: descriptors of files that nobody is reading. To be ended
  * also after an error. */
-int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, size_t held,
+int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, size_t open_files,
 		      const struct hf_fs_options *options);
 void hf_debug_dir_fini(struct hf_debug_dir *dir);
 

@@ -69,10 +69,11 @@ static int refuse(struct hf_symbol_file *file, int err)
 	return 0;
 }
 
-static int open_file(struct hf_symbol_file *file, struct hf_held_files *held, const struct hf_elf_nearby_file *beside)
+static int open_file(struct hf_symbol_file *file, struct hf_open_files *open_files,
+		     const struct hf_elf_nearby_file *beside)
 {
 	struct stat st;
-	int err = hf_held_open_src(held, beside->path, &st, &file->src);
+	int err = hf_open_file_as_src(open_files, beside->path, &st, &file->src);
 
 	if (err == HF_ERR_DENIED)
 		return refuse(file, err);
@@ -119,8 +120,8 @@ static int keep_file(struct hf_symbol_files *files, struct hf_symbol_file *file,
 }
 
 /* x.d and the debug directory, which is dir, hold files of all kinds: what is no ELF says nothing. */
-static int open_files(struct hf_symbol_files *files, struct hf_held_files *held, const char *dir,
-		      const struct hf_elf_nearby *beside)
+static int add_files(struct hf_symbol_files *files, struct hf_open_files *open_files, const char *dir,
+		     const struct hf_elf_nearby *beside)
 {
 	int err = 0;
 
@@ -129,7 +130,7 @@ static int open_files(struct hf_symbol_files *files, struct hf_held_files *held,
 	for (size_t i = 0; i < beside->count && !err; i++) {
 		struct hf_symbol_file file = {.path = shown_path(dir, beside->file[i].path)};
 
-		err = file.path ? open_file(&file, held, &beside->file[i]) : HF_ERR_NOMEM;
+		err = file.path ? open_file(&file, open_files, &beside->file[i]) : HF_ERR_NOMEM;
 		if (err)
 			close_file(&file);
 		else
@@ -138,15 +139,16 @@ static int open_files(struct hf_symbol_files *files, struct hf_held_files *held,
 	return err;
 }
 
-static int open_beside(struct hf_symbol_files *files, struct hf_held_files *held, const char *path, uint64_t stamp)
+static int open_beside(struct hf_symbol_files *files, struct hf_open_files *open_files, const char *path,
+		       uint64_t stamp)
 {
 	struct hf_elf_nearby beside;
-	int err = hf_elf_nearby_list(held->archive, path, NULL, &beside);
+	int err = hf_elf_nearby_list(open_files->archive, path, NULL, &beside);
 
 	if (err)
 		return err;
 	files->stem = beside.stem;
-	err = hf_elf_nearby_stamp(&beside) == stamp ? open_files(files, held, NULL, &beside) : HF_ERR_CHANGED;
+	err = hf_elf_nearby_stamp(&beside) == stamp ? add_files(files, open_files, NULL, &beside) : HF_ERR_CHANGED;
 	hf_elf_nearby_free(&beside);
 	return err;
 }
@@ -158,7 +160,7 @@ static int open_debug_dir(struct hf_symbol_files *files, uint64_t stamp)
 
 	if (err)
 		return err;
-	err = open_files(files, &files->dir->held, files->dir->path, &beside);
+	err = add_files(files, &files->dir->open_files, files->dir->path, &beside);
 	hf_elf_nearby_free(&beside);
 	return err;
 }
@@ -327,7 +329,7 @@ static int join_all(struct hf_symbol_files *files)
 /* ---- ELF files of a description ---- */
 
 /* A program, at its place. */
-static int open_program(struct hf_symbol_files *files, struct hf_held_files *held, const struct hf_trace *trace,
+static int open_program(struct hf_symbol_files *files, struct hf_open_files *open_files, const struct hf_trace *trace,
 			const struct hf_setup_file *file)
 {
 	struct hf_placed_elf *elf = &files->elf[files->elf_count];
@@ -335,13 +337,13 @@ static int open_program(struct hf_symbol_files *files, struct hf_held_files *hel
 
 	*elf = (struct hf_placed_elf){.bias = file->address, .hart = file->hart};
 	hf_name_file(elf->name, file->name);
-	err = hf_trace_open_member(held, trace, file->name, &elf->src);
+	err = hf_trace_open_member(open_files, trace, file->name, &elf->src);
 	files->given = files->elf_count += !err;
 	return err;
 }
 
 /* One that is to be looked for in the code; that there is none at its path is told. */
-static int open_candidate(struct hf_symbol_files *files, struct hf_held_files *held, const struct hf_trace *trace,
+static int open_candidate(struct hf_symbol_files *files, struct hf_open_files *open_files, const struct hf_trace *trace,
 			  const char *name)
 {
 	struct hf_symbol_file file = {.src = NULL};
@@ -353,7 +355,7 @@ static int open_candidate(struct hf_symbol_files *files, struct hf_held_files *h
 	if (!file.path)
 		return HF_ERR_NOMEM;
 	if (!err)
-		err = hf_held_open_src(held, path, &st, &file.src);
+		err = hf_open_file_as_src(open_files, path, &st, &file.src);
 	if (err == HF_ERR_DENIED || err == HF_ERR_NOT_FOUND) {
 		err = refuse(&file, err);
 	} else if (!err) {
@@ -366,7 +368,7 @@ static int open_candidate(struct hf_symbol_files *files, struct hf_held_files *h
 	return err;
 }
 
-static int open_described(struct hf_held_files *held, const struct hf_trace *trace, struct hf_symbol_files *files)
+static int open_described(struct hf_open_files *open_files, const struct hf_trace *trace, struct hf_symbol_files *files)
 {
 	const struct hf_setup *setup = trace->setup;
 	int err = 0;
@@ -376,9 +378,9 @@ static int open_described(struct hf_held_files *held, const struct hf_trace *tra
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < setup->file_count && !err; i++) {
 		if (setup->files[i].kind == HF_SETUP_ELF)
-			err = open_program(files, held, trace, &setup->files[i]);
+			err = open_program(files, open_files, trace, &setup->files[i]);
 		else if (setup->files[i].kind == HF_SETUP_SYMBOLS)
-			err = open_candidate(files, held, trace, setup->files[i].name);
+			err = open_candidate(files, open_files, trace, setup->files[i].name);
 	}
 	return err;
 }
@@ -612,9 +614,9 @@ int hf_symbol_files_open(const struct hf_symbol_files_ask *ask, struct hf_symbol
 	*files = (struct hf_symbol_files){
 		.views = ask->views, .options = hf_views_symbols(ask->views), .dir = ask->debug_dir};
 	if (ask->trace->setup)
-		err = open_described(ask->held, ask->trace, files);
+		err = open_described(ask->open_files, ask->trace, files);
 	else if (ask->stamp->beside)
-		err = open_beside(files, ask->held, ask->path, ask->stamp->beside);
+		err = open_beside(files, ask->open_files, ask->path, ask->stamp->beside);
 	if (!err)
 		err = open_debug_dir(files, ask->stamp->debug);
 	if (!err)

@@ -10,7 +10,7 @@
 
 #include "codecs/image/elf_symbol.h"
 #include "codecs/image/symbols.h"
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/program/debug_file.h"
 #include "fs/program/load_addresses.h"
 
@@ -63,7 +63,7 @@ struct hf_symbol_files {
 
 /* What is around which capture is opened. All is borrowed; views and debug_dir as long as what is opened. */
 struct hf_symbol_files_ask {
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	const struct hf_views *views;
 	struct hf_debug_dir *debug_dir;
 	const char *path; /* of the capture */

@@ -11,7 +11,7 @@
 #include "index/base/identity.h"
 
 struct hf_archive;
-struct hf_held_files;
+struct hf_open_files;
 struct hf_stamp;
 
 struct hf_trace {
@@ -28,7 +28,7 @@ struct hf_trace {
 /* What is opened. All is borrowed. */
 struct hf_trace_ask {
 	const struct hf_archive *archive;
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	const char *path;
 	const struct hf_stamp *stamp; /* of that version */
 	struct hf_members *members;   /* NULL: there is no description */
@@ -43,7 +43,7 @@ void hf_trace_close(struct hf_trace *trace);
 
 /* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another
  * file than the one the trace was opened with. */
-int hf_trace_open_member(struct hf_held_files *held, const struct hf_trace *trace, const char *name,
+int hf_trace_open_member(struct hf_open_files *open_files, const struct hf_trace *trace, const char *name,
 			 struct hf_src **ret_src);
 
 #endif

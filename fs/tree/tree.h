@@ -6,7 +6,7 @@
 #ifndef HF_FS_TREE_H
 #define HF_FS_TREE_H
 
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/base/callbacks.h"
 #include "fs/bytes/read.h"
 #include "fs/bytes/slice.h"

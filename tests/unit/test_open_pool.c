@@ -262,14 +262,14 @@ static void test_one_flight(void)
 
 /* ---- files that are held ---- */
 
-static struct hf_held_files held;
+static struct hf_open_files held;
 
 static struct hf_src *hold(const char *path)
 {
 	struct hf_src *src;
 	struct stat st;
 
-	CHECK_EQ(hf_held_open_src(&held, path, &st, &src), 0);
+	CHECK_EQ(hf_open_file_as_src(&held, path, &st, &src), 0);
 	return src;
 }
 
@@ -288,7 +288,7 @@ static void test_held(void)
 	uint8_t byte;
 	char name[16];
 
-	hf_held_init(&held, &t.fs->archive, 4);
+	hf_open_files_init(&held, &t.fs->archive, 4);
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(name, sizeof name, "h%u", i);
 		hf_fst_write(&t, name, &(uint8_t){(uint8_t)i}, 1);
@@ -303,7 +303,7 @@ static void test_held(void)
 	/* Gone, or another file, by the time it is opened again; a descriptor that is still there reads on. */
 	CHECK_EQ(unlink(hf_fst_path(&t, "h19")), 0);
 	CHECK_EQ(read_byte(src[19], &byte), 0);
-	CHECK_EQ(hf_held_shed(&held), 4);
+	CHECK_EQ(hf_open_files_shed(&held), 4);
 	CHECK_EQ(read_byte(src[19], &byte), HF_ERR_CHANGED);
 	CHECK_EQ(unlink(hf_fst_path(&t, "h18")), 0);
 	hf_fst_write(&t, "h18", "x", 1);
@@ -314,7 +314,7 @@ static void test_held(void)
 	for (unsigned i = 0; i < 20; i++)
 		hf_src_free(src[i]);
 	CHECK_EQ(held.idle, 0);
-	hf_held_fini(&held);
+	hf_open_files_fini(&held);
 }
 
 /* ---- shares ---- */
@@ -327,10 +327,10 @@ static void test_shares(void)
 		struct hf_descriptors d = {.limit = 0};
 
 		hf_descriptors_divide(&d, limits[i]);
-		CHECK(d.held && d.open >= HF_OPEN_FILES && d.builds);
+		CHECK(d.open_files && d.open >= HF_OPEN_FILES && d.builds);
 		/* Half is left for the moment, where there is any choice. */
 		if (limits[i] >= 256)
-			CHECK(d.held + d.open + d.builds * 2 * (HF_VIEW_COUNT + 1) <= limits[i] * 5 / 8);
+			CHECK(d.open_files + d.open + d.builds * 2 * (HF_VIEW_COUNT + 1) <= limits[i] * 5 / 8);
 	}
 }
 

@@ -69,13 +69,13 @@ static void test_lists(void)
 			CHECK(next(dir[i], &taken[i]));
 			CHECK_STR(taken[i].name, name);
 		}
-		CHECK(t.fs->tree.kepts.bytes < NAMES * 400);
+		CHECK(t.fs->tree.list_cache.bytes < NAMES * 400);
 	}
 	for (unsigned i = 0; i < DIRS; i++) {
 		CHECK(!next(dir[i], &taken[i]));
 		hf_dir_close(dir[i]);
 	}
-	CHECK_EQ(t.fs->tree.kepts.bytes, 0);
+	CHECK_EQ(t.fs->tree.list_cache.bytes, 0);
 }
 
 /* The cache loses what it has of a capture's info.json. */
@@ -120,7 +120,7 @@ static void test_texts(void)
 		free(want[i]);
 	}
 	hf_bytes_free(&stf);
-	CHECK_EQ(t.fs->tree.kepts.bytes, 0);
+	CHECK_EQ(t.fs->tree.list_cache.bytes, 0);
 }
 
 int main(void)
@@ -136,7 +136,7 @@ int main(void)
 	hf_fst_write(&t, "a.stf", stf.p, stf.n);
 	hf_fst_write(&t, "b.stf", stf.p, stf.n);
 	hf_fst_open(&t, NULL);
-	t.fs->tree.kepts.max_bytes = 1;
+	t.fs->tree.list_cache.max_bytes = 1;
 	test_lists();
 	test_texts();
 	hf_fst_end(&t);
