@@ -97,7 +97,7 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.profiles = &fs->profiles;
 	fs->tree.wheres = &fs->wheres;
 
-	fs->tree.moments = &fs->moments;
+	fs->tree.hart_states = &fs->hart_states;
 }
 
 static int run_search(struct hf_job *job, struct hf_worker *worker)
@@ -135,7 +135,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	hf_profiles_init(&fs->profiles, &fs->common);
 	hf_mades_init(&fs->wheres, &hf_made_where, &fs->common);
 
-	hf_mades_init(&fs->moments, &hf_made_moment, &fs->common);
+	hf_mades_init(&fs->hart_states, &hf_made_hart_state, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -185,7 +185,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_put_down(&fs->captures);
 	hf_mades_fini(&fs->wheres);
 
-	hf_mades_fini(&fs->moments);
+	hf_mades_fini(&fs->hart_states);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);
@@ -391,9 +391,10 @@ int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 	return hf_captures_compare(&fs->captures, path, fn, ctx, diag);
 }
 
-int hf_fs_moment(struct hf_fs *fs, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size)
+int hf_fs_hart_state(struct hf_fs *fs, const struct hf_hart_state_ask *ask, struct hf_sink *sink, char *why,
+		     size_t size)
 {
-	return hf_moment_run(&fs->captures, ask, sink, why, size);
+	return hf_hart_state_run(&fs->captures, ask, sink, why, size);
 }
 
 int hf_fs_find(struct hf_fs *fs, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)

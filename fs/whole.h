@@ -16,7 +16,7 @@ struct hf_fs {
 	struct hf_slices slices;
 	struct hf_profiles profiles;
 	struct hf_mades wheres;
-	struct hf_mades moments;
+	struct hf_mades hart_states;
 	struct hf_tree tree;
 	struct hf_job search; /* of the archive for captures */
 	bool opened; /* the four above */

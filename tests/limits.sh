@@ -35,10 +35,10 @@ fs/profile/busy.h@HF_BUSY_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16
 fs/profile/report.c@PROBLEMS@20@lines of problems | 25; 20
 fs/tree/captures_page.c@CAPTURES@1000@harts of one | 1,000; 4
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
-fs/find/told.h@HF_MOMENT_REGISTERS@8192@registers of **hartfs state** | 8,192
-fs/find/told.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
-fs/find/told.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
-fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
+fs/find/hart_state_parts.h@HF_HART_STATE_REGISTERS@8192@registers of **hartfs state** | 8,192
+fs/find/hart_state_parts.h@HF_HART_STATE_ACCESSES@16@accesses of **hartfs state** | 16
+fs/find/hart_state_parts.h@HF_HART_STATE_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
+fs/find/hart_states.h@HF_HART_STATES_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
 mountd/sql/extension.c@OPTIONS_MOST@31@options of *hartfs_open()* | 31
 mountd/sql/child.c@CANCEL_MS@5000@one that is interrupted | 5
 mountd/sql/protocol.h@HF_PROTOCOL_CURSORS@1024u@read at a time | 1,024

@@ -103,7 +103,7 @@ int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_work
 		  struct hf_find_chunk *ret_chunk)
 {
 	struct matching m = {.reader = reader,
-			     .match = {.terms = reader->source->terms,
+			     .match = {.predicates = reader->source->predicates,
 				       .disasm = worker->env.disasm,
 				       .items = &ret_chunk->items,
 				       .before_called = before_called,

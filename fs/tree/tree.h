@@ -10,7 +10,7 @@
 #include "fs/base/callbacks.h"
 #include "fs/bytes/read.h"
 #include "fs/bytes/slice.h"
-#include "fs/find/moments.h"
+#include "fs/find/hart_states.h"
 #include "fs/find/where.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/control.h"

@@ -4,15 +4,15 @@
  * and of the rest alone. Three answers: what the trace does not tell is neither yes nor no. Immutable once made.
  * Internal to fs/find/.
  */
-#ifndef HF_FIND_TERMS_H
-#define HF_FIND_TERMS_H
+#ifndef HF_FIND_PREDICATES_H
+#define HF_FIND_PREDICATES_H
 
 #include "codecs/isa/disasm.h"
 #include "fs/base/modes.h"
 #include "fs/facts/opened.h"
 #include "fs/find/question.h"
 
-struct hf_terms {
+struct hf_predicates {
 	const struct hf_question *question;
 	uint32_t all;    /* a bit for each term that counts, and of these */
 	uint32_t code;   /* those about the instruction itself, */
@@ -32,9 +32,9 @@ struct hf_terms {
 };
 
 /* HF_ERR_NOT_FOUND, with why[size]: there is no such symbol or register. */
-int hf_terms_new(const struct hf_question *question, const struct hf_open *open, uint32_t hart,
-		 struct hf_terms **ret_terms, char *why, size_t size);
-void hf_terms_free(struct hf_terms *terms);
+int hf_predicates_new(const struct hf_question *question, const struct hf_open *open, uint32_t hart,
+		      struct hf_predicates **ret_predicates, char *why, size_t size);
+void hf_predicates_free(struct hf_predicates *predicates);
 
 /* An instruction, as an event or a run tells it. */
 struct hf_find_code {
@@ -43,16 +43,19 @@ struct hf_find_code {
 	const struct hf_run_context *context; /* NULL: not known */
 };
 
-/* term: one of terms->code. disasm may be NULL if no mnemonic is asked for. */
-enum hf_verdict hf_terms_of_code(const struct hf_terms *terms, unsigned term, const struct hf_find_code *code,
-				 struct hf_disasm *disasm);
-/* term: one of terms->access, and a MEM event; of terms->reg, and a REG event; of terms->behind, and any. Without a
- * look at its value. */
-enum hf_verdict hf_terms_of_access(const struct hf_terms *terms, unsigned term, const struct hf_event *ev);
-enum hf_verdict hf_terms_of_register(const struct hf_terms *terms, unsigned term, const struct hf_event *ev);
-enum hf_verdict hf_terms_of_event(const struct hf_terms *terms, unsigned term, const struct hf_event *ev);
+/* term: one of predicates->code. disasm may be NULL if no mnemonic is asked for. */
+enum hf_verdict hf_predicates_of_code(const struct hf_predicates *predicates, unsigned term,
+				      const struct hf_find_code *code, struct hf_disasm *disasm);
+/* term: one of predicates->access, and a MEM event; of predicates->reg, and a REG event; of predicates->behind, and
+ * any. Without a look at its value. */
+enum hf_verdict hf_predicates_of_access(const struct hf_predicates *predicates, unsigned term,
+					const struct hf_event *ev);
+enum hf_verdict hf_predicates_of_register(const struct hf_predicates *predicates, unsigned term,
+					  const struct hf_event *ev);
+enum hf_verdict hf_predicates_of_event(const struct hf_predicates *predicates, unsigned term,
+				       const struct hf_event *ev);
 
 /* Pcs outside of it are no answers. */
-struct hf_find_range hf_terms_span(const struct hf_terms *terms);
+struct hf_find_range hf_predicates_span(const struct hf_predicates *predicates);
 
 #endif

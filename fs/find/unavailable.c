@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/find/untold.h"
+#include "fs/find/unavailable.h"
 
 #include "codecs/codec.h"
 
@@ -15,7 +15,7 @@ static bool asks(const struct hf_question *question, uint32_t kinds)
 
 #define ACCESSES (1u << HF_ASK_READ | 1u << HF_ASK_WRITE | 1u << HF_ASK_ACCESS)
 
-const char *hf_untold_by(const struct hf_question *question, unsigned flags)
+const char *hf_unavailable_by(const struct hf_question *question, unsigned flags)
 {
 	if (flags & HF_STREAM_ONE_LEVEL && asks(question, 1u << HF_ASK_TRAP))
 		return "traps";
@@ -24,7 +24,7 @@ const char *hf_untold_by(const struct hf_question *question, unsigned flags)
 	return NULL;
 }
 
-const char *hf_untold_trapping(const struct hf_question *question)
+const char *hf_unavailable_trapping(const struct hf_question *question)
 {
 	static const char *const names[] = {"ecall", "ebreak", "c.ebreak", "unimp", "c.unimp", "svc",
 					    "hvc",   "smc",    "brk",	   "bkpt",  "udf"};
@@ -36,7 +36,7 @@ const char *hf_untold_trapping(const struct hf_question *question)
 	return NULL;
 }
 
-const char *hf_untold_probe(const struct hf_question *question, size_t *i, struct hf_find_term *ret_any)
+const char *hf_unavailable_probe(const struct hf_question *question, size_t *i, struct hf_find_term *ret_any)
 {
 	static const struct {
 		uint32_t kinds;

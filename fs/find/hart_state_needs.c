@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which chunks tell something of a moment: the lists of the summary name them. */
+/* Which chunks tell something of the state of a hart: the lists of the summary name them. */
 #include "codecs/base/array.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/opened.h"
-#include "fs/find/told.h"
+#include "fs/find/hart_state_parts.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
 #include "index/summary/words.h"
@@ -53,7 +53,7 @@ static int add_need(struct hf_needs *n, uint8_t class, uint16_t number, struct n
 	while (i < n->reg_count && (n->reg[i].class != class || n->reg[i].number != number))
 		i++;
 	*ret_need = NULL;
-	if (i == HF_MOMENT_REGISTERS)
+	if (i == HF_HART_STATE_REGISTERS)
 		return 0;
 	if (i == n->reg_count) {
 		if (hf_array_room(&n->reg, i, sizeof *n->reg))
@@ -114,7 +114,7 @@ static int ask_summary(struct hf_needs *n, uint64_t chunks)
 	return err;
 }
 
-int hf_needs_new(const struct hf_moment *moment, const struct hf_open *open, struct hf_summary *summary,
+int hf_needs_new(const struct hf_hart_state *state, const struct hf_open *open, struct hf_summary *summary,
 		 struct hf_needs **ret_needs)
 {
 	struct hf_needs *n = calloc(1, sizeof *n);
@@ -125,9 +125,9 @@ int hf_needs_new(const struct hf_moment *moment, const struct hf_open *open, str
 		return HF_ERR_NOMEM;
 	n->open = open;
 	n->summary = summary;
-	n->hart = moment->hart;
+	n->hart = state->hart;
 	if (summary)
-		err = ask_summary(n, hf_facts_hart(open->facts, moment->hart)->info.chunks);
+		err = ask_summary(n, hf_facts_hart(open->facts, state->hart)->info.chunks);
 	if (err) {
 		hf_needs_free(n);
 		*ret_needs = NULL;
@@ -160,10 +160,10 @@ static void offer_set(struct latest *l, const struct hf_chunk_set *set)
 		offer(l, chunk);
 }
 
-static bool is_found(const struct hf_moment *moment, const struct need *need)
+static bool is_found(const struct hf_hart_state *state, const struct need *need)
 {
-	for (size_t i = 0; i < moment->reg_count; i++) {
-		const struct hf_ev_reg *reg = &moment->reg[i].ev->reg;
+	for (size_t i = 0; i < state->reg_count; i++) {
+		const struct hf_ev_reg *reg = &state->reg[i].ev->reg;
 
 		if (reg->class == need->class && reg->number == need->number)
 			return true;
@@ -171,22 +171,22 @@ static bool is_found(const struct hf_moment *moment, const struct need *need)
 	return false;
 }
 
-static void offer_registers(const struct hf_needs *n, const struct hf_moment *moment, struct latest *l)
+static void offer_registers(const struct hf_needs *n, const struct hf_hart_state *state, struct latest *l)
 {
-	if (moment->lost)
+	if (state->lost)
 		return;
 	for (size_t i = 0; i < n->reg_count; i++)
-		if (!is_found(moment, &n->reg[i]))
+		if (!is_found(state, &n->reg[i]))
 			offer_set(l, &n->reg[i].set);
-	if (!moment->written)
+	if (!state->written)
 		offer_set(l, &n->written);
 }
 
-static int offer_accesses(struct hf_needs *n, const struct hf_moment *moment, struct latest *l)
+static int offer_accesses(struct hf_needs *n, const struct hf_hart_state *state, struct latest *l)
 {
 	int err = 0;
 
-	if (moment->access_count == HF_MOMENT_ACCESSES)
+	if (state->access_count == HF_HART_STATE_ACCESSES)
 		return 0;
 	if (!n->accesses.bits) {
 		err = hf_chunk_set_init(&n->accesses, n->accesses.chunks);
@@ -219,14 +219,14 @@ static int find_loss(const struct hf_needs *n, uint64_t before, uint64_t *ret_or
 	return err;
 }
 
-static int offer_loss(const struct hf_needs *n, const struct hf_moment *moment, const struct hf_chunk *before,
+static int offer_loss(const struct hf_needs *n, const struct hf_hart_state *state, const struct hf_chunk *before,
 		      struct latest *l)
 {
 	struct hf_chunk chunk;
 	uint64_t ordinal;
 	int err = 0;
 
-	if (moment->lost)
+	if (state->lost)
 		return 0;
 	err = find_loss(n, before->ordinal, &ordinal);
 	if (err || ordinal == HF_NOWHERE)
@@ -237,42 +237,42 @@ static int offer_loss(const struct hf_needs *n, const struct hf_moment *moment, 
 	return 0;
 }
 
-int hf_needs_next(struct hf_needs *n, const struct hf_moment *moment, const struct hf_chunk *before,
+int hf_needs_next(struct hf_needs *n, const struct hf_hart_state *state, const struct hf_chunk *before,
 		  uint64_t *ret_chunk)
 {
 	struct latest l = {.before = before->number};
 	int err = 0;
 
 	if (!n->summary) {
-		if (before->number && (!moment->lost || moment->access_count < HF_MOMENT_ACCESSES))
+		if (before->number && (!state->lost || state->access_count < HF_HART_STATE_ACCESSES))
 			offer(&l, before->number - 1);
 	} else {
-		offer_registers(n, moment, &l);
-		err = offer_accesses(n, moment, &l);
+		offer_registers(n, state, &l);
+		err = offer_accesses(n, state, &l);
 		if (!err)
-			err = offer_loss(n, moment, before, &l);
+			err = offer_loss(n, state, before, &l);
 	}
 	*ret_chunk = l.chunk;
 	return err ? err : l.any ? 0 : (int)HF_NOTE_END;
 }
 
-int hf_needs_give_up(struct hf_needs *n, struct hf_moment *moment, const struct hf_chunk *before)
+int hf_needs_give_up(struct hf_needs *n, struct hf_hart_state *state, const struct hf_chunk *before)
 {
 	struct latest registers = {.before = before->number}, accesses = registers;
 	uint64_t ordinal;
-	int err = offer_accesses(n, moment, &accesses);
+	int err = offer_accesses(n, state, &accesses);
 
 	if (err)
 		return err;
-	offer_registers(n, moment, &registers);
-	moment->from = before->ordinal;
-	moment->more_registers = registers.any;
-	moment->more_accesses = accesses.any;
-	if (moment->lost)
+	offer_registers(n, state, &registers);
+	state->from = before->ordinal;
+	state->more_registers = registers.any;
+	state->more_accesses = accesses.any;
+	if (state->lost)
 		return 0;
 	/* It may be lost there, and nobody looks: what was told before counts no more. */
 	err = find_loss(n, before->ordinal, &ordinal);
-	moment->lost = !err && ordinal != HF_NOWHERE;
-	moment->lost_behind = moment->lost ? ordinal : 0;
+	state->lost = !err && ordinal != HF_NOWHERE;
+	state->lost_behind = state->lost ? ordinal : 0;
 	return err;
 }

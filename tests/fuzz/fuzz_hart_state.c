@@ -7,10 +7,10 @@
 #define hf_cursor_enter enter_chunk
 #define hf_cursor_advance next_chunk
 #define hf_cursor_take take_events
-#include "fs/find/moment_scan.c"
+#include "fs/find/hart_state_scan.c"
 #include "fs/find/walk.c"
 
-#include "fs/find/moment_text.h"
+#include "fs/find/hart_state_text.h"
 #include "tests/lib/fuzztext.h"
 
 #include <stdio.h>
@@ -64,14 +64,14 @@ HF_NO_COVERAGE static unsigned count_lines(const char *text, const char *word, b
 	return n;
 }
 
-static char *show(const struct hf_moment *moment, const struct hf_open *open, enum hf_moment_form form)
+static char *show(const struct hf_hart_state *state, const struct hf_open *open, enum hf_hart_state_form form)
 {
 	static struct hf_disasm *disasm;
 	struct hf_sink sink;
 	char *text;
 
 	MUST(disasm || !hf_disasm_new(&disasm));
-	MUST(!hf_sink_init_memory(&sink, 0) && !hf_moment_put(moment, open, disasm, form, &sink));
+	MUST(!hf_sink_init_memory(&sink, 0) && !hf_hart_state_put(state, open, disasm, form, &sink));
 	check_text((const char *)sink.start, (size_t)hf_sink_total(&sink));
 	text = strndup((const char *)sink.start, (size_t)hf_sink_total(&sink));
 	MUST(text);
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static struct hf_open open;
 	static struct hf_stream stream;
 	struct hf_cursor cursor = {.chunk.insns = 0};
-	struct hf_moment *moment;
+	struct hf_hart_state *state;
 	char *text;
 
 	if (n < HEAD)
@@ -113,18 +113,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	}
 	if (!cursor.chunk.insns)
 		return 0;
-	moment = calloc(1, sizeof *moment);
-	MUST(moment);
-	moment->ordinal = bytes[1] % cursor.chunk.insns;
-	if (!hf_moment_scan(moment, &cursor, 0)) {
-		text = show(moment, &open, HF_MOMENT_TEXT);
+	state = calloc(1, sizeof *state);
+	MUST(state);
+	state->ordinal = bytes[1] % cursor.chunk.insns;
+	if (!hf_hart_state_scan(state, &cursor, 0)) {
+		text = show(state, &open, HF_HART_STATE_TEXT);
 		count_lines(text, "register ", true);
-		MUST(count_lines(text, "access ", false) == (moment->access_count ? moment->access_count : 1));
+		MUST(count_lines(text, "access ", false) == (state->access_count ? state->access_count : 1));
 		free(text);
-		text = show(moment, &open, HF_MOMENT_JSON);
+		text = show(state, &open, HF_HART_STATE_JSON);
 		check_json(text, false);
 		free(text);
 	}
-	hf_moment_free(moment);
+	hf_hart_state_free(state);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two forms of the same: lines, of which the first word says what they are about, and one object of JSON. */
-#include "fs/find/moment_text.h"
+#include "fs/find/hart_state_text.h"
 #include "codecs/base/json_text.h"
 #include "codecs/setup/code_size.h"
 #include "fs/base/views.h"
@@ -14,11 +14,11 @@
 struct said {
 	char *text;		    /* owned */
 	size_t size, name;	    /* name: bytes before the '=', all if there is none */
-	const struct hf_told *told; /* NULL: a register of which the trace tells nothing that counts */
+	const struct hf_state_part *part; /* NULL: a register of which the trace tells nothing that counts */
 };
 
 struct writer {
-	const struct hf_moment *moment;
+	const struct hf_hart_state *state;
 	const struct hf_symbols *symbols;
 	struct hf_disasm *disasm;
 	uint32_t extensions; /* those of the hart that share opcodes */
@@ -26,7 +26,7 @@ struct writer {
 	struct hf_enc *enc; /* of listings */
 	struct said *reg;   /* sorted */
 	size_t regs;
-	struct said access[HF_MOMENT_ACCESSES];
+	struct said access[HF_HART_STATE_ACCESSES];
 };
 
 /* ---- words of the listing ---- */
@@ -40,9 +40,9 @@ static int new_listing(const struct hf_open *open, uint32_t hart, struct hf_enc 
 	return hf_enc_new(hf_fs_view_ops(view), open->stream, hart, NULL, ret_enc);
 }
 
-static int say_told(struct writer *w, const struct hf_told *told, struct said *ret_said)
+static int say_told(struct writer *w, const struct hf_state_part *part, struct said *ret_said)
 {
-	struct hf_event first = told->ev[0];
+	struct hf_event first = part->ev[0];
 	struct hf_sink sink;
 	int err = hf_sink_init_memory(&sink, 0);
 
@@ -54,11 +54,11 @@ static int say_told(struct writer *w, const struct hf_told *told, struct said *r
 	err = hf_enc_reset(w->enc, NULL);
 	if (!err) {
 		hf_enc_put(w->enc, &first, 1, &sink);
-		hf_enc_put(w->enc, told->ev + 1, told->n - 1, &sink);
+		hf_enc_put(w->enc, part->ev + 1, part->n - 1, &sink);
 		hf_enc_end(w->enc, &sink);
 		err = sink.err;
 	}
-	*ret_said = (struct said){.told = told};
+	*ret_said = (struct said){.part = part};
 	if (!err && sink.p - sink.start > 3) {
 		/* "# x5=1a\n" */
 		ret_said->size = (size_t)(sink.p - sink.start) - 3;
@@ -99,8 +99,8 @@ static bool name_common(uint8_t isa, unsigned i, char name[8])
 
 static int compare(const void *a, const void *b)
 {
-	const struct hf_ev_reg *x = &((const struct said *)a)->told->ev->reg,
-			       *y = &((const struct said *)b)->told->ev->reg;
+	const struct hf_ev_reg *x = &((const struct said *)a)->part->ev->reg,
+			       *y = &((const struct said *)b)->part->ev->reg;
 
 	return x->class != y->class ? x->class - y->class : x->number - y->number;
 }
@@ -126,7 +126,7 @@ static int add_unknown(struct writer *w, const char *name)
 /* Those that are told, in their order, and before them the common ones that are not. */
 static int collect(struct writer *w)
 {
-	const struct hf_moment *m = w->moment;
+	const struct hf_hart_state *m = w->state;
 	char name[8];
 	int err = 0;
 
@@ -134,7 +134,7 @@ static int collect(struct writer *w)
 	if (!w->reg)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < m->reg_count && !err; i++)
-		if (hf_moment_counts(m, &m->reg[i]) && !is_pc(&m->reg[i].ev->reg))
+		if (hf_hart_state_counts(m, &m->reg[i]) && !is_pc(&m->reg[i].ev->reg))
 			err = say_told(w, &m->reg[i], &w->reg[w->regs++]);
 	if (err || !w->regs)
 		return err;
@@ -147,7 +147,7 @@ static int collect(struct writer *w)
 
 static int open_writer(struct writer *w, const struct hf_open *open)
 {
-	const struct hf_moment *m = w->moment;
+	const struct hf_hart_state *m = w->state;
 	int err = new_listing(open, m->hart, &w->enc);
 
 	if (err)
@@ -163,7 +163,7 @@ static void close_writer(struct writer *w)
 {
 	for (size_t i = 0; i < w->regs; i++)
 		free(w->reg[i].text);
-	for (size_t i = 0; i < HF_MOMENT_ACCESSES; i++)
+	for (size_t i = 0; i < HF_HART_STATE_ACCESSES; i++)
 		free(w->access[i].text);
 	free(w->reg);
 	hf_enc_free(w->enc);
@@ -174,7 +174,7 @@ static void close_writer(struct writer *w)
 enum { FIELDS = 5 };
 
 /* *ret_known: the trace tells it. */
-static const char *field_of(const struct hf_moment *m, size_t i, bool *ret_known, uint32_t *ret_value)
+static const char *field_of(const struct hf_hart_state *m, size_t i, bool *ret_known, uint32_t *ret_value)
 {
 	const struct hf_ev_context *c = &m->context.context;
 	const struct {
@@ -197,7 +197,7 @@ static const char *field_of(const struct hf_moment *m, size_t i, bool *ret_known
 /* "7179     addi sp, sp, -48" */
 static size_t disassemble(const struct writer *w, uint8_t text[HF_DISASM_ROOM])
 {
-	const struct hf_ev_insn *insn = &w->moment->insn.insn;
+	const struct hf_ev_insn *insn = &w->state->insn.insn;
 
 	return (size_t)(hf_disasm_put(w->disasm, text, insn->opcode, insn->size,
 				      hf_disasm_isa(insn->isa, insn->opcode, w->extensions)) -
@@ -208,7 +208,7 @@ static size_t disassemble(const struct writer *w, uint8_t text[HF_DISASM_ROOM])
 
 static void put_context_lines(struct writer *w)
 {
-	const struct hf_moment *m = w->moment;
+	const struct hf_hart_state *m = w->state;
 	uint8_t text[HF_DISASM_ROOM];
 	uint32_t value;
 	bool known;
@@ -241,14 +241,14 @@ static void put_context_lines(struct writer *w)
 
 static bool is_system(const struct said *said)
 {
-	const unsigned class = said->told ? said->told->ev->reg.class : HF_REG_NONE;
+	const unsigned class = said->part ? said->part->ev->reg.class : HF_REG_NONE;
 
 	return class == HF_REG_CSR || class == HF_REG_ARM_SYSTEM || class == HF_REG_ARM32_SYSTEM;
 }
 
 static void put_register_lines(struct writer *w)
 {
-	const struct hf_moment *m = w->moment;
+	const struct hf_hart_state *m = w->state;
 	bool system = false;
 
 	hf_sink_printf(w->sink, "# registers: the value that was told last, and of which instruction\n");
@@ -261,15 +261,16 @@ static void put_register_lines(struct writer *w)
 		system |= is_system(said);
 		hf_sink_printf(w->sink, "register ");
 		hf_sink_write(w->sink, said->text, said->size);
-		if (said->told)
-			hf_sink_printf(w->sink, " %llu\n", (unsigned long long)said->told->ordinal);
+		if (said->part)
+			hf_sink_printf(w->sink, " %llu\n", (unsigned long long)said->part->ordinal);
 		else
 			hf_sink_printf(w->sink, "=?\n");
 	}
 	if (!w->regs)
 		hf_sink_printf(w->sink, "register ?\n");
 	if (m->too_many)
-		hf_sink_printf(w->sink, "# there are more than %d registers: some are left out\n", HF_MOMENT_REGISTERS);
+		hf_sink_printf(w->sink, "# there are more than %d registers: some are left out\n",
+			       HF_HART_STATE_REGISTERS);
 	if (m->more_registers)
 		hf_sink_printf(w->sink,
 			       "# instructions before %llu were not looked at: they tell of further registers\n",
@@ -278,7 +279,7 @@ static void put_register_lines(struct writer *w)
 
 static void put_access_lines(struct writer *w)
 {
-	const struct hf_moment *m = w->moment;
+	const struct hf_hart_state *m = w->state;
 
 	hf_sink_printf(w->sink, m->no_accesses ? "# traces of this kind do not tell of accesses\n"
 					       : "# the last accesses, the newest first\n");
@@ -299,7 +300,7 @@ static void put_lines(struct writer *w)
 {
 	put_context_lines(w);
 	hf_sink_printf(w->sink, "# calls, the innermost first\n");
-	hf_stack_put_lines(w->sink, &w->moment->stack, w->symbols, "call ");
+	hf_stack_put_lines(w->sink, &w->state->stack, w->symbols, "call ");
 	put_register_lines(w);
 	put_access_lines(w);
 }
@@ -308,7 +309,7 @@ static void put_lines(struct writer *w)
 
 static void put_json_context(struct writer *w)
 {
-	const struct hf_moment *m = w->moment;
+	const struct hf_hart_state *m = w->state;
 	uint8_t text[HF_DISASM_ROOM];
 	uint32_t value;
 	bool known;
@@ -353,13 +354,13 @@ static void put_json_registers(struct writer *w)
 
 		hf_sink_printf(w->sink, i ? "," : "");
 		hf_put_json_text(w->sink, said->text, said->name, HF_JSON_AS_IT_IS);
-		if (!said->told) {
+		if (!said->part) {
 			hf_sink_printf(w->sink, ":null");
 			continue;
 		}
 		hf_sink_printf(w->sink, ":{\"value\":");
 		put_json_value(w, said);
-		hf_sink_printf(w->sink, ",\"ordinal\":%llu}", (unsigned long long)said->told->ordinal);
+		hf_sink_printf(w->sink, ",\"ordinal\":%llu}", (unsigned long long)said->part->ordinal);
 	}
 	hf_sink_printf(w->sink, "}");
 }
@@ -367,10 +368,10 @@ static void put_json_registers(struct writer *w)
 static void put_json_access(struct writer *w, const struct said *said)
 {
 	static const char *const kinds[4] = {"?", "R", "W", "RW"};
-	const struct hf_event *ev = said->told->ev;
+	const struct hf_event *ev = said->part->ev;
 
 	hf_sink_printf(w->sink, "{\"ordinal\":%llu,\"kind\":\"%s\",\"size\":%u,\"address\":",
-		       (unsigned long long)said->told->ordinal, kinds[ev->flags & (HF_EVF_READ | HF_EVF_WRITE)],
+		       (unsigned long long)said->part->ordinal, kinds[ev->flags & (HF_EVF_READ | HF_EVF_WRITE)],
 		       ev->mem.size);
 	if (ev->flags & HF_EVF_NO_ADDRESS)
 		hf_sink_printf(w->sink, "null,\"value\":");
@@ -385,7 +386,7 @@ static void put_json_access(struct writer *w, const struct said *said)
 
 static void put_json(struct writer *w)
 {
-	const struct hf_moment *m = w->moment;
+	const struct hf_hart_state *m = w->state;
 
 	put_json_context(w);
 	hf_stack_put_json(w->sink, &m->stack, w->symbols);
@@ -403,15 +404,17 @@ static void put_json(struct writer *w)
 	hf_sink_printf(w->sink, "}\n");
 }
 
-int hf_moment_put(const struct hf_moment *moment, const struct hf_open *open, struct hf_disasm *disasm,
-		  enum hf_moment_form form, struct hf_sink *sink)
+int hf_hart_state_put(const struct hf_hart_state *state, const struct hf_open *open, struct hf_disasm *disasm,
+		      enum hf_hart_state_form form, struct hf_sink *sink)
 {
-	struct writer w = {
-		.moment = moment, .symbols = hf_find_symbols(open, moment->hart), .disasm = disasm, .sink = sink,
-		.extensions = hf_code_size_extensions(open->stream, moment->hart)};
+	struct writer w = {.state = state,
+			   .symbols = hf_find_symbols(open, state->hart),
+			   .disasm = disasm,
+			   .sink = sink,
+			   .extensions = hf_code_size_extensions(open->stream, state->hart)};
 	int err = open_writer(&w, open);
 
-	if (!err && form == HF_MOMENT_JSON)
+	if (!err && form == HF_HART_STATE_JSON)
 		put_json(&w);
 	else if (!err)
 		put_lines(&w);

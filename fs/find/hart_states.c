@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/find/moments.h"
+#include "fs/find/hart_states.h"
 #include "fs/bytes/answer.h"
 #include "fs/facts/facts.h"
 #include "index/summary/summary.h"
@@ -14,7 +14,7 @@ struct making {
 	struct hf_open *open;
 	uint32_t hart;
 	uint64_t ordinal;
-	enum hf_moment_form form;
+	enum hf_hart_state_form form;
 	uint64_t most; /* without a summary: ordinals up to that */
 	bool (*go_on)(void *ctx, uint64_t chunk);
 	void *ctx;
@@ -25,15 +25,15 @@ struct making {
 static int make_with(void *ctx, struct hf_summary *summary)
 {
 	const struct making *m = ctx;
-	struct hf_moment *moment;
+	struct hf_hart_state *state;
 	int err;
 
 	if (!summary && m->ordinal > m->most)
 		return HF_ERR_NOT_FOUND;
-	err = hf_moment_new(m->open, summary, m->hart, m->ordinal, summary ? NULL : m->go_on, m->ctx, &moment);
+	err = hf_hart_state_new(m->open, summary, m->hart, m->ordinal, summary ? NULL : m->go_on, m->ctx, &state);
 	if (!err)
-		err = hf_moment_put(moment, m->open, m->disasm, m->form, m->sink);
-	hf_moment_free(moment);
+		err = hf_hart_state_put(state, m->open, m->disasm, m->form, m->sink);
+	hf_hart_state_free(state);
 	return err;
 }
 
@@ -47,11 +47,11 @@ static bool is_wanted(void *ctx, uint64_t chunk)
 
 static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 {
-	struct hf_moment_kept *kept = ctx;
+	struct hf_hart_state_kept *kept = ctx;
 	struct making making = {.open = open,
 				.hart = kept->made.hart,
 				.ordinal = kept->ordinal,
-				.most = HF_MOMENTS_DECODED,
+				.most = HF_HART_STATES_DECODED,
 				.go_on = is_wanted,
 				.ctx = kept->made.capture->common,
 				.disasm = worker->env.disasm,
@@ -66,34 +66,34 @@ static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 
 static bool is_same(const struct hf_made *a, const struct hf_made *b)
 {
-	return ((const struct hf_moment_kept *)a)->ordinal == ((const struct hf_moment_kept *)b)->ordinal;
+	return ((const struct hf_hart_state_kept *)a)->ordinal == ((const struct hf_hart_state_kept *)b)->ordinal;
 }
 
-static void free_kept(struct hf_made *made)
+static void free_state(struct hf_made *made)
 {
-	hf_sink_fini_memory(&((struct hf_moment_kept *)made)->text);
+	hf_sink_fini_memory(&((struct hf_hart_state_kept *)made)->text);
 }
 
-const struct hf_made_kind hf_made_moment = {.size = sizeof(struct hf_moment_kept),
-					    .most = HF_MOMENTS_KEPT,
-					    .most_bytes = HF_MOMENTS_BYTES,
-					    .is_same = is_same,
-					    .make = make,
-					    .free = free_kept};
+const struct hf_made_kind hf_made_hart_state = {.size = sizeof(struct hf_hart_state_kept),
+						.most = HF_HART_STATES_KEPT,
+						.most_bytes = HF_HART_STATES_BYTES,
+						.is_same = is_same,
+						.make = make,
+						.free = free_state};
 
-int hf_moments_get(struct hf_mades *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
-		   uint64_t ordinal, struct hf_moment_kept **ret_kept)
+int hf_hart_states_get(struct hf_mades *hart_states, struct hf_capture *capture, const struct hf_facts *facts,
+		       uint32_t hart, uint64_t ordinal, struct hf_hart_state_kept **ret_kept)
 {
-	const struct hf_moment_kept key = {.made = {.capture = capture, .version = facts->version, .hart = hart},
-					   .ordinal = ordinal};
+	const struct hf_hart_state_kept key = {.made = {.capture = capture, .version = facts->version, .hart = hart},
+					       .ordinal = ordinal};
 
-	return hf_made_get(moments, &key.made, (struct hf_made **)ret_kept);
+	return hf_made_get(hart_states, &key.made, (struct hf_made **)ret_kept);
 }
 
 /* ---- hartfs state ---- */
 
 struct telling {
-	const struct hf_moment_ask *ask;
+	const struct hf_hart_state_ask *ask;
 	double chunks; /* up to the one that is asked for */
 	struct hf_sink *sink;
 	char *why;
@@ -112,7 +112,7 @@ static bool tell(void *ctx, uint64_t chunk)
 static int run_opened(void *ctx, struct hf_open *open)
 {
 	struct telling *t = ctx;
-	const struct hf_moment_ask *ask = t->ask;
+	const struct hf_hart_state_ask *ask = t->ask;
 	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, ask->hart);
 	struct making making = {.open = open,
 				.hart = ask->hart,
@@ -141,8 +141,8 @@ static int run_opened(void *ctx, struct hf_open *open)
 	return err;
 }
 
-int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why,
-		  size_t size)
+int hf_hart_state_run(struct hf_captures *all, const struct hf_hart_state_ask *ask, struct hf_sink *sink, char *why,
+		      size_t size)
 {
 	struct telling t = {.ask = ask, .sink = sink, .why = why, .size = size};
 

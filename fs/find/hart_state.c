@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/find/moment.h"
+#include "fs/find/hart_state.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/opened.h"
 
 #include <stdlib.h>
 
-void hf_moment_free(struct hf_moment *moment)
+void hf_hart_state_free(struct hf_hart_state *state)
 {
-	if (!moment)
+	if (!state)
 		return;
-	for (size_t i = 0; i < moment->reg_count; i++)
-		hf_told_fini(&moment->reg[i]);
-	for (size_t i = 0; i < moment->access_count; i++)
-		hf_told_fini(&moment->access[i]);
-	free(moment->reg);
-	free(moment);
+	for (size_t i = 0; i < state->reg_count; i++)
+		hf_state_part_fini(&state->reg[i]);
+	for (size_t i = 0; i < state->access_count; i++)
+		hf_state_part_fini(&state->access[i]);
+	free(state->reg);
+	free(state);
 }
 
-bool hf_moment_counts(const struct hf_moment *m, const struct hf_told *reg)
+bool hf_hart_state_counts(const struct hf_hart_state *m, const struct hf_state_part *reg)
 {
 	if (m->lost && reg->ordinal <= m->lost_behind)
 		return false;
@@ -27,7 +27,7 @@ bool hf_moment_counts(const struct hf_moment *m, const struct hf_told *reg)
 }
 
 /* The instruction itself, and the context in which it was executed. */
-static int find_insn(struct hf_moment *m, struct hf_cursor *cursor)
+static int find_insn(struct hf_hart_state *m, struct hf_cursor *cursor)
 {
 	struct hf_event begin[HF_BEGIN_EVENTS];
 	size_t n;
@@ -43,7 +43,7 @@ static int find_insn(struct hf_moment *m, struct hf_cursor *cursor)
 }
 
 /* Chunk by chunk back, as long as one may tell something. */
-static int look_back(struct hf_moment *m, struct hf_cursor *cursor, struct hf_needs *needs, bool bounded)
+static int look_back(struct hf_hart_state *m, struct hf_cursor *cursor, struct hf_needs *needs, bool bounded)
 {
 	struct hf_chunk chunk;
 	uint64_t number;
@@ -51,9 +51,9 @@ static int look_back(struct hf_moment *m, struct hf_cursor *cursor, struct hf_ne
 
 	number = chunk.number;
 	for (unsigned decoded = 0; !err; decoded++) {
-		if (bounded && decoded == HF_MOMENT_CHUNKS)
+		if (bounded && decoded == HF_HART_STATE_CHUNKS)
 			return hf_needs_give_up(needs, m, &chunk);
-		err = hf_moment_scan(m, cursor, number);
+		err = hf_hart_state_scan(m, cursor, number);
 		if (!err)
 			err = hf_index_chunk(cursor->index, m->hart, number, &chunk);
 		if (!err)
@@ -62,7 +62,7 @@ static int look_back(struct hf_moment *m, struct hf_cursor *cursor, struct hf_ne
 	return err == HF_NOTE_END ? 0 : err;
 }
 
-static int find_stack(struct hf_moment *m, const struct hf_cursor *where, struct hf_summary *summary,
+static int find_stack(struct hf_hart_state *m, const struct hf_cursor *where, struct hf_summary *summary,
 		      bool (*go_on)(void *ctx, uint64_t chunk), void *ctx)
 {
 	struct hf_stacks *stacks;
@@ -75,16 +75,16 @@ static int find_stack(struct hf_moment *m, const struct hf_cursor *where, struct
 	return err;
 }
 
-int hf_moment_new(struct hf_open *open, struct hf_summary *summary, uint32_t hart, uint64_t ordinal,
-		  bool (*go_on)(void *ctx, uint64_t chunk), void *ctx, struct hf_moment **ret_moment)
+int hf_hart_state_new(struct hf_open *open, struct hf_summary *summary, uint32_t hart, uint64_t ordinal,
+		      bool (*go_on)(void *ctx, uint64_t chunk), void *ctx, struct hf_hart_state **ret_state)
 {
 	const struct hf_facts_hart *facts = hf_facts_hart(open->facts, hart);
 	struct hf_cursor cursor = {.stream = open->stream, .src = open->source, .index = open->index, .hart = hart};
-	struct hf_moment *m = facts && open->stream && ordinal < facts->info.insns ? calloc(1, sizeof *m) : NULL;
+	struct hf_hart_state *m = facts && open->stream && ordinal < facts->info.insns ? calloc(1, sizeof *m) : NULL;
 	struct hf_needs *needs = NULL;
 	int err;
 
-	*ret_moment = m;
+	*ret_state = m;
 	if (!m)
 		return facts && open->stream && ordinal < facts->info.insns ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
 	m->hart = hart;
@@ -101,8 +101,8 @@ int hf_moment_new(struct hf_open *open, struct hf_summary *summary, uint32_t har
 	hf_needs_free(needs);
 	hf_cursor_fini(&cursor);
 	if (err) {
-		hf_moment_free(m);
-		*ret_moment = NULL;
+		hf_hart_state_free(m);
+		*ret_state = NULL;
 	}
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the events of a chunk tell of a moment. */
+/* What the events of a chunk tell of the state. */
 #include "codecs/base/array.h"
-#include "fs/find/told.h"
+#include "fs/find/hart_state_parts.h"
 #include "fs/find/walk.h"
 
 
@@ -13,68 +13,68 @@ enum { ENOUGH = HF_NOTE_END + 1 };
 
 /* A walk through a chunk. */
 struct scan {
-	struct hf_moment *moment;
+	struct hf_hart_state *state;
 	uint64_t number;
 	uint64_t end;	      /* ordinal of the instruction where it ends */
 	uint64_t next;	      /* of the next one */
 	bool attempt;	      /* what is attached is of one that did not retire */
-	struct hf_told *open; /* DATA goes there */
+	struct hf_state_part *open; /* DATA goes there */
 	uint32_t left;	      /* bytes of it to come */
 	/* The last accesses of the chunk: a ring. */
-	struct hf_told access[HF_MOMENT_ACCESSES];
+	struct hf_state_part access[HF_HART_STATE_ACCESSES];
 	size_t accesses;
 };
 
-void hf_told_fini(struct hf_told *told)
+void hf_state_part_fini(struct hf_state_part *part)
 {
-	free(told->ev);
-	*told = (struct hf_told){0};
+	free(part->ev);
+	*part = (struct hf_state_part){0};
 }
 
-static int append(struct hf_told *told, const struct hf_event *ev)
+static int append(struct hf_state_part *part, const struct hf_event *ev)
 {
-	if (hf_array_room(&told->ev, told->n, sizeof *told->ev))
+	if (hf_array_room(&part->ev, part->n, sizeof *part->ev))
 		return HF_ERR_NOMEM;
-	told->ev[told->n++] = *ev;
+	part->ev[part->n++] = *ev;
 	return 0;
 }
 
-static int begin_told(struct scan *s, struct hf_told *told, const struct hf_event *ev)
+static int begin_told(struct scan *s, struct hf_state_part *part, const struct hf_event *ev)
 {
-	hf_told_fini(told);
-	told->ordinal = s->next - 1;
-	told->chunk = s->number;
-	s->open = told;
+	hf_state_part_fini(part);
+	part->ordinal = s->next - 1;
+	part->chunk = s->number;
+	s->open = part;
 	s->left = ev->size;
-	return append(told, ev);
+	return append(part, ev);
 }
 
-static bool is_register(const struct hf_told *told, const struct hf_event *ev)
+static bool is_register(const struct hf_state_part *part, const struct hf_event *ev)
 {
-	return told->ev->reg.class == ev->reg.class && told->ev->reg.number == ev->reg.number;
+	return part->ev->reg.class == ev->reg.class && part->ev->reg.number == ev->reg.number;
 }
 
 /* The register of that event, perhaps a new one. *ret_told is NULL if there are too many. */
-static int find_register(struct hf_moment *moment, const struct hf_event *ev, struct hf_told **ret_told)
+static int find_register(struct hf_hart_state *state, const struct hf_event *ev, struct hf_state_part **ret_told)
 {
-	uint16_t *recent = &moment->recent[(ev->reg.class * 67u + ev->reg.number) % 256];
-	struct hf_told *reg = moment->reg;
+	uint16_t *recent = &state->recent[(ev->reg.class * 67u + ev->reg.number) % 256];
+	struct hf_state_part *reg = state->reg;
 	size_t i = *recent;
 
-	if (i >= moment->reg_count || !is_register(&reg[i], ev))
-		for (i = 0; i < moment->reg_count && !is_register(&reg[i], ev);)
+	if (i >= state->reg_count || !is_register(&reg[i], ev))
+		for (i = 0; i < state->reg_count && !is_register(&reg[i], ev);)
 			i++;
 	*ret_told = NULL;
-	if (i == HF_MOMENT_REGISTERS) {
-		moment->too_many = true;
+	if (i == HF_HART_STATE_REGISTERS) {
+		state->too_many = true;
 		return 0;
 	}
 	*recent = (uint16_t)i;
-	if (i == moment->reg_count) {
-		if (hf_array_room(&moment->reg, i, sizeof *reg))
+	if (i == state->reg_count) {
+		if (hf_array_room(&state->reg, i, sizeof *reg))
 			return HF_ERR_NOMEM;
-		reg = moment->reg;
-		reg[i] = (struct hf_told){0};
+		reg = state->reg;
+		reg[i] = (struct hf_state_part){0};
 	}
 	*ret_told = &reg[i];
 	return 0;
@@ -82,8 +82,8 @@ static int find_register(struct hf_moment *moment, const struct hf_event *ev, st
 
 static int put_register(struct scan *s, const struct hf_event *ev)
 {
-	struct hf_moment *m = s->moment;
-	struct hf_told *told;
+	struct hf_hart_state *m = s->state;
+	struct hf_state_part *part;
 	int err;
 
 	if ((ev->reg.role != HF_REG_DESTINATION && ev->reg.role != HF_REG_STATE) || ev->reg.class == HF_REG_ZA_INDEX)
@@ -92,12 +92,12 @@ static int put_register(struct scan *s, const struct hf_event *ev)
 		m->written = true;
 		m->last_written = s->next - 1;
 	}
-	err = find_register(m, ev, &told);
+	err = find_register(m, ev, &part);
 	/* What a later chunk told is newer. */
-	if (err || !told || (told->ev && told->chunk != s->number))
+	if (err || !part || (part->ev && part->chunk != s->number))
 		return err;
-	err = begin_told(s, told, ev);
-	if (!err && told == &m->reg[m->reg_count])
+	err = begin_told(s, part, ev);
+	if (!err && part == &m->reg[m->reg_count])
 		m->reg_count++;
 	return err;
 }
@@ -112,7 +112,7 @@ static int put_data(struct scan *s, const struct hf_event *ev)
 
 static void put_loss(struct scan *s)
 {
-	struct hf_moment *m = s->moment;
+	struct hf_hart_state *m = s->state;
 
 	/* What is lost behind the instruction itself comes later. */
 	if (!s->next || s->next - 1 >= m->ordinal || (m->lost && m->lost_behind >= s->next - 1))
@@ -140,7 +140,7 @@ static int put(void *ctx, const struct hf_event *ev)
 	case HF_EVENT_MEM:
 		if (s->attempt || !s->next)
 			return 0;
-		return begin_told(s, &s->access[s->accesses++ % HF_MOMENT_ACCESSES], ev);
+		return begin_told(s, &s->access[s->accesses++ % HF_HART_STATE_ACCESSES], ev);
 	case HF_EVENT_REG:
 		return s->attempt || !s->next ? 0 : put_register(s, ev);
 	case HF_EVENT_DATA:
@@ -158,17 +158,17 @@ static int put(void *ctx, const struct hf_event *ev)
 /* The chunk's last accesses follow those of the chunks behind it. */
 static void take_accesses(struct scan *s)
 {
-	struct hf_moment *m = s->moment;
-	size_t left = s->accesses < HF_MOMENT_ACCESSES ? s->accesses : HF_MOMENT_ACCESSES;
+	struct hf_hart_state *m = s->state;
+	size_t left = s->accesses < HF_HART_STATE_ACCESSES ? s->accesses : HF_HART_STATE_ACCESSES;
 
-	for (; left && m->access_count < HF_MOMENT_ACCESSES; left--) {
-		struct hf_told *told = &s->access[--s->accesses % HF_MOMENT_ACCESSES];
+	for (; left && m->access_count < HF_HART_STATE_ACCESSES; left--) {
+		struct hf_state_part *part = &s->access[--s->accesses % HF_HART_STATE_ACCESSES];
 
-		m->access[m->access_count++] = *told;
-		*told = (struct hf_told){0};
+		m->access[m->access_count++] = *part;
+		*part = (struct hf_state_part){0};
 	}
-	for (size_t i = 0; i < HF_MOMENT_ACCESSES; i++)
-		hf_told_fini(&s->access[i]);
+	for (size_t i = 0; i < HF_HART_STATE_ACCESSES; i++)
+		hf_state_part_fini(&s->access[i]);
 }
 
 static void begin(void *ctx, const struct hf_chunk *chunk)
@@ -177,12 +177,12 @@ static void begin(void *ctx, const struct hf_chunk *chunk)
 	const uint64_t end = chunk->ordinal + chunk->insns;
 
 	s->next = chunk->ordinal;
-	s->end = s->moment->ordinal < end ? s->moment->ordinal + 1 : end;
+	s->end = s->state->ordinal < end ? s->state->ordinal + 1 : end;
 }
 
-int hf_moment_scan(struct hf_moment *moment, struct hf_cursor *cursor, uint64_t number)
+int hf_hart_state_scan(struct hf_hart_state *state, struct hf_cursor *cursor, uint64_t number)
 {
-	struct scan s = {.moment = moment, .number = number};
+	struct scan s = {.state = state, .number = number};
 	struct hf_walk walk;
 	int err;
 
