@@ -7,7 +7,7 @@
 #include "fs/facts/facts.h"
 #include "fs/facts/opened.h"
 #include "index/base/hash.h"
-#include "index/read/cut.h"
+#include "index/read/slice_encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,8 +223,8 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 	const struct hf_facts_hart *facts = hf_facts_hart(open->facts, hart);
 	struct hf_view_chunk *row = malloc(sizeof *row);
 	struct hf_lent_maker lent;
-	struct hf_cut cut = {.maker = &lent.maker, .index = open->index};
-	struct hf_cutter *cutter;
+	struct hf_slice_encoder_ask ask = {.maker = &lent.maker, .index = open->index};
+	struct hf_slice_encoder *encoder;
 	int err = facts && row ? prepare(worker, open, bytes->view) : HF_ERR_NOMEM;
 
 	offset = where_made(bytes, offset);
@@ -233,11 +233,12 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 	if (!err)
 		err = hf_decoder_pool_take(open, hart, bytes->view, &worker->env, &lent);
 	if (!err) {
-		cut.last = facts->info.insns - 1;
-		err = hf_cutter_new(&cut, &worker->env, row->entry, row->entry_size, &row->chunk, &cutter, NULL);
+		ask.last = facts->info.insns - 1;
+		err = hf_slice_encoder_new(&ask, &worker->env, row->entry, row->entry_size, &row->chunk, &encoder,
+					   NULL);
 		if (!err)
-			err = hf_cutter_find(cutter, &worker->env, offset - row->offset, ret_ordinal, NULL);
-		hf_cutter_free(cutter);
+			err = hf_slice_encoder_find(encoder, &worker->env, offset - row->offset, ret_ordinal, NULL);
+		hf_slice_encoder_free(encoder);
 		hf_decoder_pool_put(&lent, err);
 	}
 	free(row);

@@ -4,7 +4,7 @@
 #define HF_FS_PROFILE_COURSE_H
 
 #include "fs/profile/texts.h"
-#include "index/answer/course.h"
+#include "index/answer/timeline.h"
 
 /* A hart of no more instructions is decoded for pictures, although it may have a summary: of so few chunks a picture
  * shows little. */
@@ -14,7 +14,7 @@
  * longer. */
 bool hf_profile_course_is_exact(const struct hf_profiled *of);
 /* Tells the course of the instructions. HF_ERR_STATE: the summary is damaged. HF_ERR_NOT_FOUND: no way leads there. */
-int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course);
+int hf_profile_course(const struct hf_profiled *of, const struct hf_timeline_visitor *course);
 
 /* For the course of a long slice, whose tree is an estimate: the same with the tree of the whole hart, to be freed, in
  * which its stacks are. Of others a copy, and no tree. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/answer/course.h"
+#include "index/answer/timeline.h"
 #include "index/read/decode_index.h"
 #include "index/summary/words.h"
 
@@ -8,9 +8,9 @@
 struct telling {
 	struct hf_summary *summary;
 	struct hf_summary_book book;
-	const struct hf_course *course;
+	const struct hf_timeline_visitor *visitor;
 	uint32_t hart;
-	const struct hf_course_range *range;
+	const struct hf_timeline_range *range;
 	uint64_t *first; /* ordinal of each chunk's first instruction; behind the last: of all */
 	uint64_t chunks;
 	bool written, interrupt; /* what is being told */
@@ -45,7 +45,7 @@ static bool is_stopping(const struct telling *t)
 }
 
 /* Where a chunk is. One without an instruction: at the one before it. HF_NOTE_END: it has none of the range. */
-static inline int place_of(const struct telling *t, uint64_t chunk, struct hf_course_when *when)
+static inline int place_of(const struct telling *t, uint64_t chunk, struct hf_timeline_when *when)
 {
 	if (chunk >= t->chunks)
 		return HF_ERR_STATE;
@@ -65,7 +65,7 @@ static inline int place_of(const struct telling *t, uint64_t chunk, struct hf_co
 static int put_postings(void *ctx, uint64_t run, const struct hf_posting *posting, size_t count)
 {
 	const struct telling *t = ctx;
-	struct hf_course_when when[HF_COURSE_BATCH];
+	struct hf_timeline_when when[HF_TIMELINE_BATCH];
 	size_t n = 0;
 	int err = is_stopping(t) ? HF_ERR_CANCELLED : t->book.run[run].run.insns ? 0 : HF_ERR_STATE;
 
@@ -75,7 +75,7 @@ static int put_postings(void *ctx, uint64_t run, const struct hf_posting *postin
 		n += !err;
 		err = err == HF_NOTE_END ? 0 : err;
 	}
-	return err || !n ? err : t->course->code(t->course->ctx, &t->book.run[run].run, when, n);
+	return err || !n ? err : t->visitor->code(t->visitor->ctx, &t->book.run[run].run, when, n);
 }
 
 static int put_code(struct telling *t)
@@ -91,13 +91,13 @@ static int put_code(struct telling *t)
 static int put_range(void *ctx, uint64_t chunk, const struct hf_range *range, unsigned level)
 {
 	const struct telling *t = ctx;
-	const struct hf_course_data data = {.first = range->first, .last = range->last, .written = t->written};
-	struct hf_course_when when = {.count = 1};
+	const struct hf_timeline_data data = {.first = range->first, .last = range->last, .written = t->written};
+	struct hf_timeline_when when = {.count = 1};
 	int err = level == HF_WORDS_UNKNOWN ? (int)HF_NOTE_END : place_of(t, chunk, &when);
 
 	if (err)
 		return err == HF_NOTE_END ? 0 : err;
-	return t->course->data(t->course->ctx, &data, &when, 1);
+	return t->visitor->data(t->visitor->ctx, &data, &when, 1);
 }
 
 static int put_words(struct telling *t, bool written)
@@ -116,14 +116,14 @@ static int put_words(struct telling *t, bool written)
 static int put_hit(void *ctx, const struct hf_rare_hit *hit)
 {
 	const struct telling *t = ctx;
-	const struct hf_course_when when = {
+	const struct hf_timeline_when when = {
 		.first = hit->first, .end = hit->last + 1, .count = hit->count, .chunk = HF_NOWHERE};
 
 	if (when.end <= when.first)
 		return HF_ERR_STATE;
 	if (when.first >= t->range->end || when.end <= t->range->first)
 		return 0;
-	return t->course->mark(t->course->ctx, t->kind, t->interrupt, &when);
+	return t->visitor->mark(t->visitor->ctx, t->kind, t->interrupt, &when);
 }
 
 static int put_kind(struct telling *t, const struct hf_rare_question *question)
@@ -158,42 +158,42 @@ static int put_marks(struct telling *t)
 static int put_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *stack)
 {
 	const struct telling *t = ctx;
-	struct hf_course_when when;
-	const struct hf_course_stack told = {.ordinal = chunk < t->chunks ? t->first[chunk] : 0,
-					     .nodes = stack->nodes,
-					     .count = stack->count,
-					     .beyond = stack->calls_beyond + stack->traps_beyond};
+	struct hf_timeline_when when;
+	const struct hf_timeline_stack told = {.ordinal = chunk < t->chunks ? t->first[chunk] : 0,
+					       .nodes = stack->nodes,
+					       .count = stack->count,
+					       .beyond = stack->calls_beyond + stack->traps_beyond};
 
 	int err = place_of(t, chunk, &when);
 
 	/* Of a chunk without an instruction it is that of the next one. */
 	if (err || t->first[chunk] == t->first[chunk + 1])
 		return err == HF_NOTE_END ? 0 : err;
-	return t->course->stack(t->course->ctx, &told);
+	return t->visitor->stack(t->visitor->ctx, &told);
 }
 
 static int tell(struct telling *t, const struct hf_summary_tree *tree)
 {
-	const struct hf_course *course = t->course;
+	const struct hf_timeline_visitor *visitor = t->visitor;
 	int err = 0;
 
-	if (course->code)
+	if (visitor->code)
 		err = put_code(t);
-	if (!err && course->data)
+	if (!err && visitor->data)
 		err = put_words(t, false);
-	if (!err && course->data)
+	if (!err && visitor->data)
 		err = put_words(t, true);
-	if (!err && course->mark)
+	if (!err && visitor->mark)
 		err = put_marks(t);
-	if (!err && course->stack)
+	if (!err && visitor->stack)
 		err = hf_summary_each_stack(t->summary, tree, 0, t->chunks, put_stack, t);
 	return err;
 }
 
-int hf_course_of_summary(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
-			 const struct hf_course_range *range, const struct hf_course *course)
+int hf_timeline_of_summary(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
+			   const struct hf_timeline_range *range, const struct hf_timeline_visitor *visitor)
 {
-	struct telling t = {.summary = summary, .course = course, .hart = tree->hart, .range = range};
+	struct telling t = {.summary = summary, .visitor = visitor, .hart = tree->hart, .range = range};
 	const struct hf_index_hart *harts;
 	const size_t n = hf_index_harts(index, &harts);
 	int err;

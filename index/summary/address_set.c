@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/summary/touched.h"
+#include "index/summary/address_set.h"
 
 #include "codecs/base/err.h"
 #include "index/summary/order.h"
@@ -11,7 +11,7 @@
 enum { BLOCKS = 8192, SLOTS = 4 * BLOCKS, LONGS = 256 };
 #define NO_BLOCK UINT64_MAX /* units have at most 61 bits */
 
-int hf_touched_init(struct hf_touched *t)
+int hf_address_set_init(struct hf_address_set *t)
 {
 	t->blocks = malloc((BLOCKS + 1) * sizeof *t->blocks);
 	t->slots = calloc(SLOTS, sizeof *t->slots);
@@ -19,12 +19,12 @@ int hf_touched_init(struct hf_touched *t)
 	t->longs = malloc(LONGS * sizeof *t->longs);
 	if (!t->blocks || !t->slots || !t->longs)
 		return HF_ERR_NOMEM;
-	t->blocks[0] = (struct hf_touched_block){.number = NO_BLOCK};
+	t->blocks[0] = (struct hf_address_set_block){.number = NO_BLOCK};
 	t->last = t->blocks;
 	return 0;
 }
 
-void hf_touched_fini(struct hf_touched *t)
+void hf_address_set_fini(struct hf_address_set *t)
 {
 	free(t->blocks);
 	free(t->spare);
@@ -36,10 +36,10 @@ void hf_touched_fini(struct hf_touched *t)
 /* ---- adding ---- */
 
 /* The block of that number. NULL: there is no room for it. */
-static struct hf_touched_block *find(struct hf_touched *t, uint64_t number)
+static struct hf_address_set_block *find(struct hf_address_set *t, uint64_t number)
 {
 	uint64_t hash = number * UINT64_C(0xa0761d6478bd642f);
-	struct hf_touched_block *block;
+	struct hf_address_set_block *block;
 	uint32_t at = (uint32_t)(hash >> 32) % SLOTS;
 
 	for (; t->slots[at]; at = (at + 1) % SLOTS)
@@ -49,13 +49,13 @@ static struct hf_touched_block *find(struct hf_touched *t, uint64_t number)
 		return NULL;
 	t->slots[at] = (uint16_t)++t->count;
 	block = &t->blocks[t->count];
-	*block = (struct hf_touched_block){.number = number, .slot = at};
+	*block = (struct hf_address_set_block){.number = number, .slot = at};
 	return block;
 }
 
-bool hf_touched_add_slowly(struct hf_touched *t, uint64_t first, uint64_t last)
+bool hf_address_set_add_slowly(struct hf_address_set *t, uint64_t first, uint64_t last)
 {
-	if (last - first >= HF_TOUCHED_LONG) {
+	if (last - first >= HF_ADDRESS_SET_LONG) {
 		if (t->long_count == LONGS)
 			return false;
 		t->longs[t->long_count++] = (struct hf_range){.first = first, .last = last};
@@ -64,7 +64,7 @@ bool hf_touched_add_slowly(struct hf_touched *t, uint64_t first, uint64_t last)
 	for (uint64_t number = first / 64; number <= last / 64; number++) {
 		const uint64_t low = number == first / 64 ? first % 64 : 0;
 		const uint64_t high = number == last / 64 ? last % 64 : 63;
-		struct hf_touched_block *block = find(t, number);
+		struct hf_address_set_block *block = find(t, number);
 
 		if (!block)
 			return false;
@@ -78,13 +78,13 @@ bool hf_touched_add_slowly(struct hf_touched *t, uint64_t first, uint64_t last)
 
 static int compare_blocks(const void *a, const void *b)
 {
-	const struct hf_touched_block *x = a, *y = b;
+	const struct hf_address_set_block *x = a, *y = b;
 
 	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* What is few is sorted where it is. */
-static void sort_blocks(struct hf_touched *t)
+static void sort_blocks(struct hf_address_set *t)
 {
 	if (t->count < 64)
 		qsort(t->blocks + 1, t->count, sizeof *t->blocks, compare_blocks);
@@ -111,7 +111,7 @@ static size_t add_range(struct hf_range *ranges, size_t n, uint64_t first, uint6
 	return n + 1;
 }
 
-static size_t add_bits(struct hf_range *ranges, size_t n, const struct hf_touched_block *block)
+static size_t add_bits(struct hf_range *ranges, size_t n, const struct hf_address_set_block *block)
 {
 	uint64_t bits = block->bits;
 
@@ -126,7 +126,7 @@ static size_t add_bits(struct hf_range *ranges, size_t n, const struct hf_touche
 	return n;
 }
 
-static size_t add_longs(struct hf_touched *t, size_t n)
+static size_t add_longs(struct hf_address_set *t, size_t n)
 {
 	size_t merged = 0;
 
@@ -139,7 +139,7 @@ static size_t add_longs(struct hf_touched *t, size_t n)
 }
 
 /* For as many ranges as there can be. */
-static int make_room(struct hf_touched *t)
+static int make_room(struct hf_address_set *t)
 {
 	const uint32_t most = 32 * t->count + t->long_count;
 
@@ -154,7 +154,7 @@ static int make_room(struct hf_touched *t)
 	return HF_ERR_NOMEM;
 }
 
-int hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges, size_t *ret_n)
+int hf_address_set_take(struct hf_address_set *t, const struct hf_range **ret_ranges, size_t *ret_n)
 {
 	size_t n = 0;
 	int err = make_room(t);
@@ -177,10 +177,10 @@ int hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges, si
 
 /* ---- to a file and back ---- */
 
-static void keep_block(struct hf_touched *t, uint32_t i, struct hf_keep *k)
+static void keep_block(struct hf_address_set *t, uint32_t i, struct hf_keep *k)
 {
 	uint64_t number = k->load ? 0 : t->blocks[i].number, bits = k->load ? 0 : t->blocks[i].bits;
-	struct hf_touched_block *block;
+	struct hf_address_set_block *block;
 
 	HF_KEEP(k, number, UINT64_MAX / 64);
 	HF_KEEP(k, bits, UINT64_MAX);
@@ -192,7 +192,7 @@ static void keep_block(struct hf_touched *t, uint32_t i, struct hf_keep *k)
 		block->bits = bits;
 }
 
-void hf_touched_keep(struct hf_touched *t, struct hf_keep *k)
+void hf_address_set_keep(struct hf_address_set *t, struct hf_keep *k)
 {
 	uint32_t count = t->count, longs = t->long_count;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/summary/tally.h"
+#include "index/summary/run_table.h"
 
 #include "codecs/base/bytes.h"
 #include "index/summary/order.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-const struct hf_tally_room hf_tally_room_default = {
+const struct hf_run_table_room hf_run_table_room_default = {
 	.runs = 1u << 16, .code = 4u << 20, .sets = 1024, .attempts = 128, .rare = 128, .keys = 1u << 12};
 
 /* ---- making ---- */
@@ -21,11 +21,12 @@ static uint32_t slots_for(uint32_t runs)
 	return n;
 }
 
-int hf_tally_new(const struct hf_tally_room *room, struct hf_group_writer *writer, struct hf_tally **ret_tally)
+int hf_run_table_new(const struct hf_run_table_room *room, struct hf_group_writer *writer,
+		     struct hf_run_table **ret_table)
 {
-	struct hf_tally *t = calloc(1, sizeof *t);
+	struct hf_run_table *t = calloc(1, sizeof *t);
 
-	*ret_tally = t;
+	*ret_table = t;
 	if (!t)
 		return HF_ERR_NOMEM;
 	t->room = *room;
@@ -37,12 +38,12 @@ int hf_tally_new(const struct hf_tally_room *room, struct hf_group_writer *write
 	t->executed = malloc(room->runs * sizeof *t->executed);
 	if (t->runs && t->slots && t->code && t->executed)
 		return 0;
-	hf_tally_free(t);
-	*ret_tally = NULL;
+	hf_run_table_free(t);
+	*ret_table = NULL;
 	return HF_ERR_NOMEM;
 }
 
-void hf_tally_free(struct hf_tally *t)
+void hf_run_table_free(struct hf_run_table *t)
 {
 	if (!t)
 		return;
@@ -58,7 +59,7 @@ void hf_tally_free(struct hf_tally *t)
 	free(t);
 }
 
-void hf_tally_reset(struct hf_tally *t)
+void hf_run_table_reset(struct hf_run_table *t)
 {
 	memset(t->slots, 0, ((size_t)t->slot_mask + 1) * sizeof *t->slots);
 	t->first_number += t->run_count;
@@ -87,12 +88,12 @@ static uint64_t hash_of(const struct hf_run *run)
 }
 
 /* The slot of the run, or the one where it is to be. */
-static uint32_t find(const struct hf_tally *t, const struct hf_run *run, uint64_t hash)
+static uint32_t find(const struct hf_run_table *t, const struct hf_run *run, uint64_t hash)
 {
 	uint32_t at = (uint32_t)hash & t->slot_mask;
 
 	for (; t->slots[at]; at = (at + 1) & t->slot_mask) {
-		const struct hf_tally_run *known = &t->runs[t->slots[at] - 1];
+		const struct hf_run_table_run *known = &t->runs[t->slots[at] - 1];
 
 		if (known->hash == hash && known->bytes == run->bytes && known->insns == run->insns &&
 		    same_key(&known->key, &run->key) && memcmp(t->code + known->code, run->code, run->bytes) == 0)
@@ -101,24 +102,24 @@ static uint32_t find(const struct hf_tally *t, const struct hf_run *run, uint64_
 	return at;
 }
 
-static void add_run(struct hf_tally *t, const struct hf_run *run, uint64_t hash, uint32_t slot)
+static void add_run(struct hf_run_table *t, const struct hf_run *run, uint64_t hash, uint32_t slot)
 {
-	t->runs[t->run_count] = (struct hf_tally_run){.key = run->key,
-						      .insns = run->insns,
-						      .bytes = run->bytes,
-						      .hash = hash,
-						      .code = t->code_size,
-						      .first = t->chunk / HF_GROUP_CHUNKS};
+	t->runs[t->run_count] = (struct hf_run_table_run){.key = run->key,
+							  .insns = run->insns,
+							  .bytes = run->bytes,
+							  .hash = hash,
+							  .code = t->code_size,
+							  .first = t->chunk / HF_GROUP_CHUNKS};
 	memcpy(t->code + t->code_size, run->code, run->bytes);
 	t->code_size += run->bytes;
 	t->slots[slot] = ++t->run_count;
 }
 
-int hf_tally_put(struct hf_tally *t, const struct hf_run *run)
+int hf_run_table_put(struct hf_run_table *t, const struct hf_run *run)
 {
 	const uint64_t hash = hash_of(run);
 	const uint32_t slot = find(t, run, hash);
-	struct hf_tally_run *known;
+	struct hf_run_table_run *known;
 
 	if (!t->slots[slot]) {
 		if (t->run_count == t->room.runs || t->room.code - t->code_size < run->bytes)
@@ -134,10 +135,10 @@ int hf_tally_put(struct hf_tally *t, const struct hf_run *run)
 
 /* ---- chunks and groups ---- */
 
-static int make_room(struct hf_tally *t, size_t n)
+static int make_room(struct hf_run_table *t, size_t n)
 {
 	const size_t room = 2 * t->posting_room + n;
-	struct hf_tally_posting *bigger;
+	struct hf_run_table_posting *bigger;
 
 	if (t->posting_room - t->posting_count >= n)
 		return 0;
@@ -151,17 +152,17 @@ static int make_room(struct hf_tally *t, size_t n)
 	return t->spare ? 0 : HF_ERR_NOMEM;
 }
 
-int hf_tally_settle(struct hf_tally *t)
+int hf_run_table_settle(struct hf_run_table *t)
 {
 	int err = make_room(t, t->executed_count);
 
 	for (uint32_t i = 0; i < t->executed_count && !err; i++) {
-		struct hf_tally_run *run = &t->runs[t->executed[i]];
+		struct hf_run_table_run *run = &t->runs[t->executed[i]];
 
 		t->postings[t->posting_count++] =
-			(struct hf_tally_posting){.run = t->first_number + t->executed[i],
-						  .chunk = (uint32_t)(t->chunk % HF_GROUP_CHUNKS),
-						  .count = run->count};
+			(struct hf_run_table_posting){.run = t->first_number + t->executed[i],
+						      .chunk = (uint32_t)(t->chunk % HF_GROUP_CHUNKS),
+						      .count = run->count};
 		run->total += run->count;
 		run->chunks++;
 		run->last = t->chunk / HF_GROUP_CHUNKS;
@@ -172,7 +173,7 @@ int hf_tally_settle(struct hf_tally *t)
 }
 
 /* Of the run whose postings begin at that one; the number of the next run's first. */
-static size_t code_run(struct hf_tally *t, size_t at, uint64_t last, struct hf_raw *totals)
+static size_t code_run(struct hf_run_table *t, size_t at, uint64_t last, struct hf_raw *totals)
 {
 	const uint64_t run = t->postings[at].run;
 	uint64_t bits = 0, total = 0;
@@ -190,7 +191,7 @@ static size_t code_run(struct hf_tally *t, size_t at, uint64_t last, struct hf_r
 	return at;
 }
 
-static int end_group(struct hf_tally *t, uint64_t group)
+static int end_group(struct hf_run_table *t, uint64_t group)
 {
 	struct hf_raw head = {0}, totals = {0};
 	uint64_t runs = 0, last = 0;
@@ -218,15 +219,15 @@ static int end_group(struct hf_tally *t, uint64_t group)
 	return err;
 }
 
-int hf_tally_cut(struct hf_tally *t)
+int hf_run_table_cut(struct hf_run_table *t)
 {
-	int err = hf_tally_settle(t);
+	int err = hf_run_table_settle(t);
 
 	t->chunk++;
 	return err || t->chunk % HF_GROUP_CHUNKS ? err : end_group(t, t->chunk / HF_GROUP_CHUNKS - 1);
 }
 
-int hf_tally_end(struct hf_tally *t)
+int hf_run_table_end(struct hf_run_table *t)
 {
 	return t->chunk % HF_GROUP_CHUNKS ? end_group(t, t->chunk / HF_GROUP_CHUNKS) : 0;
 }
@@ -235,9 +236,9 @@ int hf_tally_end(struct hf_tally *t)
 
 static int compare(const void *a, const void *b, void *ctx)
 {
-	const struct hf_tally_run *x = *(const struct hf_tally_run *const *)a;
-	const struct hf_tally_run *y = *(const struct hf_tally_run *const *)b;
-	const struct hf_tally *t = ctx;
+	const struct hf_run_table_run *x = *(const struct hf_run_table_run *const *)a;
+	const struct hf_run_table_run *y = *(const struct hf_run_table_run *const *)b;
+	const struct hf_run_table *t = ctx;
 
 #define HF_ORDER(member)            \
 	if (x->member != y->member) \
@@ -255,9 +256,9 @@ static int compare(const void *a, const void *b, void *ctx)
 	return memcmp(t->code + x->code, t->code + y->code, x->bytes);
 }
 
-int hf_tally_sort(struct hf_tally *t, const struct hf_tally_run ***ret_order)
+int hf_run_table_sort(struct hf_run_table *t, const struct hf_run_table_run ***ret_order)
 {
-	const struct hf_tally_run **order = malloc(((size_t)t->run_count + 1) * sizeof *order);
+	const struct hf_run_table_run **order = malloc(((size_t)t->run_count + 1) * sizeof *order);
 
 	*ret_order = order;
 	if (!order)
@@ -271,7 +272,7 @@ int hf_tally_sort(struct hf_tally *t, const struct hf_tally_run ***ret_order)
 /* ---- to a file and back ---- */
 
 /* Two that are the same would be one run in two places, which nobody minds. */
-static void take_slot(struct hf_tally *t, uint32_t number)
+static void take_slot(struct hf_run_table *t, uint32_t number)
 {
 	uint32_t at = (uint32_t)t->runs[number - 1].hash & t->slot_mask;
 
@@ -280,12 +281,12 @@ static void take_slot(struct hf_tally *t, uint32_t number)
 	t->slots[at] = number;
 }
 
-static void keep_run(struct hf_tally *t, uint32_t i, struct hf_keep *k)
+static void keep_run(struct hf_run_table *t, uint32_t i, struct hf_keep *k)
 {
-	struct hf_tally_run *run = &t->runs[i];
+	struct hf_run_table_run *run = &t->runs[i];
 
 	if (k->load)
-		*run = (struct hf_tally_run){.code = t->code_size};
+		*run = (struct hf_run_table_run){.code = t->code_size};
 	hf_run_key_keep(&run->key, k);
 	HF_KEEP(k, run->insns, HF_RUN_INSNS);
 	HF_KEEP(k, run->bytes, HF_RUN_BYTES);
@@ -307,9 +308,9 @@ static void keep_run(struct hf_tally *t, uint32_t i, struct hf_keep *k)
 		t->executed[t->executed_count++] = i;
 }
 
-static void keep_posting(struct hf_tally *t, size_t i, struct hf_keep *k)
+static void keep_posting(struct hf_run_table *t, size_t i, struct hf_keep *k)
 {
-	struct hf_tally_posting *p = &t->postings[i];
+	struct hf_run_table_posting *p = &t->postings[i];
 
 	HF_KEEP(k, p->run, t->first_number + t->run_count - 1);
 	HF_KEEP(k, p->chunk, HF_GROUP_CHUNKS - 1);
@@ -317,7 +318,7 @@ static void keep_posting(struct hf_tally *t, size_t i, struct hf_keep *k)
 	hf_keep_check(k, p->count != 0);
 }
 
-void hf_tally_keep(struct hf_tally *t, struct hf_keep *k)
+void hf_run_table_keep(struct hf_run_table *t, struct hf_keep *k)
 {
 	uint64_t postings = t->posting_count;
 	uint32_t count = t->run_count;

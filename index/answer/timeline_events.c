@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/answer/course.h"
+#include "index/answer/timeline.h"
 #include "index/summary/calls.h"
 
 #include <stdlib.h>
 
 struct telling {
-	const struct hf_course *course;
+	const struct hf_timeline_visitor *visitor;
 	struct hf_calls *calls;
 	struct hf_run_watch watch;
 	uint64_t base;	/* the first instruction that is told of */
@@ -26,11 +26,11 @@ static uint64_t ordinal_of(const struct telling *t)
 static int put_run(void *ctx, const struct hf_run *run)
 {
 	struct telling *t = ctx;
-	const struct hf_course_when when = {
+	const struct hf_timeline_when when = {
 		.first = t->base + t->ran, .end = t->base + t->ran + run->insns, .count = 1, .chunk = HF_NOWHERE};
 
 	t->ran += run->insns;
-	return t->course->code ? t->course->code(t->course->ctx, run, &when, 1) : 0;
+	return t->visitor->code ? t->visitor->code(t->visitor->ctx, run, &when, 1) : 0;
 }
 
 /* ---- stacks ---- */
@@ -67,7 +67,7 @@ static int watch_flow(void *ctx, const struct hf_event *ev, uint64_t ordinal)
 static int watch_begin(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uint64_t ordinal)
 {
 	struct telling *t = ctx;
-	struct hf_course_stack stack = {.ordinal = t->base + ordinal, .nodes = t->nodes};
+	struct hf_timeline_stack stack = {.ordinal = t->base + ordinal, .nodes = t->nodes};
 	int err = t->calls->watch.begin(t->calls->watch.ctx, insn, context, ordinal);
 
 	if (err)
@@ -75,7 +75,7 @@ static int watch_begin(void *ctx, const struct hf_ev_insn *insn, uint32_t contex
 	stack.count = nodes_of(t, t->calls->stack);
 	stack.beyond = t->calls->stack->calls_beyond + t->calls->stack->traps_beyond;
 	stack.so_far = t->calls->tree.nodes;
-	return t->course->stack(t->course->ctx, &stack);
+	return t->visitor->stack(t->visitor->ctx, &stack);
 }
 
 static int drop_stack(void *ctx, const struct hf_call_stack *stack)
@@ -89,35 +89,35 @@ static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 static int put_access(struct telling *t, const struct hf_event *ev)
 {
 	const uint64_t first = ev->mem.address, last = first + (ev->mem.size ? ev->mem.size - 1 : 0);
-	const struct hf_course_when when = {
+	const struct hf_timeline_when when = {
 		.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
 	/* What goes on at the other end of memory is rare enough to be shown up to the end. */
-	struct hf_course_data data = {.first = first, .last = last < first ? UINT64_MAX : last};
+	struct hf_timeline_data data = {.first = first, .last = last < first ? UINT64_MAX : last};
 	int err = 0;
 
-	if (!t->course->data || !t->retired || ev->flags & HF_EVF_NO_ADDRESS)
+	if (!t->visitor->data || !t->retired || ev->flags & HF_EVF_NO_ADDRESS)
 		return 0;
 	if (ev->flags & HF_EVF_READ)
-		err = t->course->data(t->course->ctx, &data, &when, 1);
+		err = t->visitor->data(t->visitor->ctx, &data, &when, 1);
 	data.written = true;
 	if (!err && ev->flags & HF_EVF_WRITE)
-		err = t->course->data(t->course->ctx, &data, &when, 1);
+		err = t->visitor->data(t->visitor->ctx, &data, &when, 1);
 	return err;
 }
 
 static int put_mark(struct telling *t, enum hf_rare_kind kind, bool interrupt)
 {
-	const struct hf_course_when when = {
+	const struct hf_timeline_when when = {
 		.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
 
-	return t->course->mark ? t->course->mark(t->course->ctx, kind, interrupt, &when) : 0;
+	return t->visitor->mark ? t->visitor->mark(t->visitor->ctx, kind, interrupt, &when) : 0;
 }
 
 static int put_time(struct telling *t, const struct hf_event *ev)
 {
-	if (!t->course->time || ev->flags & (HF_EVF_NO_TIME | HF_EVF_BACK))
+	if (!t->visitor->time || ev->flags & (HF_EVF_NO_TIME | HF_EVF_BACK))
 		return 0;
-	return t->course->time(t->course->ctx, t->base + t->insns, ev->time.value);
+	return t->visitor->time(t->visitor->ctx, t->base + t->insns, ev->time.value);
 }
 
 static int put_event(struct telling *t, const struct hf_event *ev)
@@ -204,7 +204,7 @@ static int enter(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutt
 	return err ? err : take_events(t, &insn, 1, cutter);
 }
 
-static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf_course_range *range,
+static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf_timeline_range *range,
 		    struct hf_diag *diag)
 {
 	uint64_t left = range->end - range->first;
@@ -213,7 +213,7 @@ static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf
 
 	if (err)
 		return err;
-	if (t->course->stack)
+	if (t->visitor->stack)
 		hf_run_cutter_watch(cutter, &t->watch);
 	err = enter(t, cursor, cutter, &left, diag);
 	while (!err) {
@@ -226,14 +226,14 @@ static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf
 	return err == HF_NOTE_END ? 0 : err;
 }
 
-int hf_course_of_events(struct hf_cursor *cursor, const struct hf_course_range *range, const struct hf_course *course,
-			struct hf_diag *diag)
+int hf_timeline_of_events(struct hf_cursor *cursor, const struct hf_timeline_range *range,
+			  const struct hf_timeline_visitor *visitor, struct hf_diag *diag)
 {
 	struct telling *t = calloc(1, sizeof *t);
 	int err = t ? hf_calls_new(&hf_call_room_default, drop_stack, NULL, &t->calls) : HF_ERR_NOMEM;
 
 	if (!err) {
-		t->course = course;
+		t->visitor = visitor;
 		t->base = range->first;
 		t->watch = (struct hf_run_watch){.ctx = t, .flow = watch_flow, .begin = watch_begin};
 		err = take_all(t, cursor, range, diag);

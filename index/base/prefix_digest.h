@@ -9,16 +9,16 @@
  * its number among them. Of two different stretches of n instructions the numbers are equal with a chance of about
  * n / 2^61, unless somebody made them to be.
  */
-#ifndef HF_INDEX_PREFIX_H
-#define HF_INDEX_PREFIX_H
+#ifndef HF_INDEX_PREFIX_DIGEST_H
+#define HF_INDEX_PREFIX_DIGEST_H
 
 #include "codecs/stretch.h"
 
-/* Bits of hf_prefix.told. */
+/* Bits of hf_prefix_digest.told. */
 #define HF_TOLD_ACCESS 1u /* an access */
 #define HF_TOLD_VALUE 2u  /* its value */
 
-struct hf_prefix {
+struct hf_prefix_digest {
 	uint64_t flow;	  /* pcs, opcodes, instruction sets */
 	uint64_t access;  /* which bytes were read and written, */
 	uint64_t value;	  /*   and what they are, as far as that is known */
@@ -27,28 +27,29 @@ struct hf_prefix {
 };
 
 /* Goes through the events of a hart. */
-struct hf_prefixer {
-	struct hf_prefix sum; /* access and value as they were before the last instructions, */
+struct hf_prefix_digester {
+	struct hf_prefix_digest sum; /* access and value as they were before the last instructions, */
 	uint64_t gap;	      /*   which are so many */
 	uint64_t insns;	      /* behind which flow is */
 };
 
 /* Before the first event of a hart. */
-extern const struct hf_prefix hf_prefix_none;
+extern const struct hf_prefix_digest hf_prefix_digest_none;
 
-/* before: as hf_prefixer_end gave it for the events before those to come, which were that many instructions. */
-void hf_prefixer_begin(struct hf_prefixer *p, const struct hf_prefix *before, uint64_t insns);
-void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n);
+/* before: as hf_prefix_digester_end gave it for the events before those to come, which were that many instructions. */
+void hf_prefix_digester_begin(struct hf_prefix_digester *p, const struct hf_prefix_digest *before, uint64_t insns);
+void hf_prefix_digester_put(struct hf_prefix_digester *p, const struct hf_event *ev, size_t n);
 /* The same without flow and insns. */
-void hf_prefixer_put_accesses(struct hf_prefixer *p, const struct hf_event *ev, size_t n);
-/* As hf_prefixer_put_accesses of the stretch's events, of which ev is the first. */
-void hf_prefixer_put_stretch(struct hf_prefixer *p, const struct hf_event *ev, const struct hf_stretch *stretch);
+void hf_prefix_digester_put_accesses(struct hf_prefix_digester *p, const struct hf_event *ev, size_t n);
+/* As hf_prefix_digester_put_accesses of the stretch's events, of which ev is the first. */
+void hf_prefix_digester_put_stretch(struct hf_prefix_digester *p, const struct hf_event *ev,
+				    const struct hf_stretch *stretch);
 /* It can go on afterwards. */
-struct hf_prefix hf_prefixer_end(struct hf_prefixer *p);
+struct hf_prefix_digest hf_prefix_digester_end(struct hf_prefix_digester *p);
 
 /* Of the insns instructions between two places, of which the first is that ordinal. Of it only flow, access and value
  * count. */
-struct hf_prefix hf_prefix_between(const struct hf_prefix *first, uint64_t ordinal, const struct hf_prefix *end,
-				   uint64_t insns);
+struct hf_prefix_digest hf_prefix_digest_between(const struct hf_prefix_digest *first, uint64_t ordinal,
+						 const struct hf_prefix_digest *end, uint64_t insns);
 
 #endif

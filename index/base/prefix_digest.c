@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/base/prefix.h"
+#include "index/base/prefix_digest.h"
 
 #include "index/base/digest.h"
 
@@ -24,13 +24,13 @@ static const uint64_t powers[] = {
 #define FIRST UINT64_C(0x8f14e45fceea167a)
 #define SECOND UINT64_C(0x6c9882bc1a2f7d35)
 
-/* hf_prefix.pending: the number of the next access of the last instruction; above it, one more than the number of the next
- * DATA of the last access, or 0; or nothing of that, if accesses are those of no retired instruction. */
+/* hf_prefix_digest.pending: the number of the next access of the last instruction; above it, one more than the number
+ * of the next DATA of the last access, or 0; or nothing of that, if accesses are those of no retired instruction. */
 #define NEXT_DATA (UINT64_C(1) << 32)
 #define NEXT_ACCESS(pending) ((pending) & (NEXT_DATA - 1))
 #define NOBODY UINT64_MAX
 
-const struct hf_prefix hf_prefix_none = {.pending = NOBODY};
+const struct hf_prefix_digest hf_prefix_digest_none = {.pending = NOBODY};
 
 /* 64 bits; of the last one of a hash 61 count. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
@@ -73,7 +73,7 @@ static uint64_t power(uint64_t n)
 }
 
 /* Adds to the sums, whose last instruction becomes the one at hand. */
-static inline void add(struct hf_prefixer *p, uint64_t access, uint64_t value)
+static inline void add(struct hf_prefix_digester *p, uint64_t access, uint64_t value)
 {
 	const uint64_t factor = power(p->gap);
 
@@ -82,7 +82,7 @@ static inline void add(struct hf_prefixer *p, uint64_t access, uint64_t value)
 	p->gap = 0;
 }
 
-static inline void put_access(struct hf_prefixer *p, const struct hf_event *ev)
+static inline void put_access(struct hf_prefix_digester *p, const struct hf_event *ev)
 {
 	const uint64_t number = NEXT_ACCESS(p->sum.pending);
 	const uint64_t kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE | HF_EVF_NO_ADDRESS);
@@ -100,7 +100,7 @@ static inline void put_access(struct hf_prefixer *p, const struct hf_event *ev)
 }
 
 /* Further bytes of a value. */
-static void put_data(struct hf_prefixer *p, const struct hf_event *ev)
+static void put_data(struct hf_prefix_digester *p, const struct hf_event *ev)
 {
 	uint64_t word[3] = {0};
 
@@ -110,7 +110,7 @@ static void put_data(struct hf_prefixer *p, const struct hf_event *ev)
 }
 
 /* Any event but a retired instruction. */
-static inline void put_other(struct hf_prefixer *p, const struct hf_event *ev)
+static inline void put_other(struct hf_prefix_digester *p, const struct hf_event *ev)
 {
 	const uint64_t pending = p->sum.pending;
 
@@ -124,12 +124,12 @@ static inline void put_other(struct hf_prefixer *p, const struct hf_event *ev)
 		p->sum.pending = NEXT_ACCESS(pending);
 }
 
-void hf_prefixer_begin(struct hf_prefixer *p, const struct hf_prefix *before, uint64_t insns)
+void hf_prefix_digester_begin(struct hf_prefix_digester *p, const struct hf_prefix_digest *before, uint64_t insns)
 {
-	*p = (struct hf_prefixer){.sum = *before, .insns = insns};
+	*p = (struct hf_prefix_digester){.sum = *before, .insns = insns};
 }
 
-void hf_prefixer_put_accesses(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
+void hf_prefix_digester_put_accesses(struct hf_prefix_digester *p, const struct hf_event *ev, size_t n)
 {
 	for (; n; n--, ev++) {
 		if (ev->kind == HF_EVENT_INSN) {
@@ -142,7 +142,7 @@ void hf_prefixer_put_accesses(struct hf_prefixer *p, const struct hf_event *ev, 
 }
 
 /* The next n instructions. */
-static inline void pass_insns(struct hf_prefixer *p, uint32_t n)
+static inline void pass_insns(struct hf_prefix_digester *p, uint32_t n)
 {
 	if (!n)
 		return;
@@ -150,7 +150,8 @@ static inline void pass_insns(struct hf_prefixer *p, uint32_t n)
 	p->gap += n;
 }
 
-void hf_prefixer_put_stretch(struct hf_prefixer *p, const struct hf_event *ev, const struct hf_stretch *stretch)
+void hf_prefix_digester_put_stretch(struct hf_prefix_digester *p, const struct hf_event *ev,
+				    const struct hf_stretch *stretch)
 {
 	uint32_t insns = 0, others = 0;
 
@@ -164,7 +165,7 @@ void hf_prefixer_put_stretch(struct hf_prefixer *p, const struct hf_event *ev, c
 	pass_insns(p, stretch->insns - insns);
 }
 
-void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
+void hf_prefix_digester_put(struct hf_prefix_digester *p, const struct hf_event *ev, size_t n)
 {
 	const struct hf_digest before = {.flow = p->sum.flow};
 	struct hf_digester digester;
@@ -176,10 +177,10 @@ void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
 	p->sum.flow = hf_digest_join(&before, p->insns, &digest).flow;
 	for (size_t i = 0; i < n; i++)
 		p->insns += ev[i].kind == HF_EVENT_INSN;
-	hf_prefixer_put_accesses(p, ev, n);
+	hf_prefix_digester_put_accesses(p, ev, n);
 }
 
-struct hf_prefix hf_prefixer_end(struct hf_prefixer *p)
+struct hf_prefix_digest hf_prefix_digester_end(struct hf_prefix_digester *p)
 {
 	add(p, 0, 0);
 	p->sum.access = rest(p->sum.access);
@@ -193,13 +194,13 @@ static uint64_t between(uint64_t first, uint64_t end, uint64_t factor)
 	return rest(rest(end) + (PRIME - rest(times(rest(first), factor))));
 }
 
-struct hf_prefix hf_prefix_between(const struct hf_prefix *first, uint64_t ordinal, const struct hf_prefix *end,
-				   uint64_t insns)
+struct hf_prefix_digest hf_prefix_digest_between(const struct hf_prefix_digest *first, uint64_t ordinal,
+						 const struct hf_prefix_digest *end, uint64_t insns)
 {
 	const uint64_t factor = rest(power(insns));
 	const struct hf_digest before = {.flow = first->flow}, all = {.flow = end->flow};
 
-	return (struct hf_prefix){.flow = hf_digest_behind(&before, ordinal, &all).flow,
-				  .access = between(first->access, end->access, factor),
-				  .value = between(first->value, end->value, factor)};
+	return (struct hf_prefix_digest){.flow = hf_digest_behind(&before, ordinal, &all).flow,
+					 .access = between(first->access, end->access, factor),
+					 .value = between(first->value, end->value, factor)};
 }
