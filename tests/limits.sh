@@ -28,10 +28,10 @@ fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
 fs/profile/speedscope.c@STACKS_MAX@(UINT64_C(64) << 20)@stacks in *stacks.folded* and *speedscope.json* | 64 MiB
 fs/profile/block_map.h@HF_BLOCK_ROWS@160u@rows of code and of data in *overview.svg* | 160 each
 fs/profile/timeline.h@HF_TIMELINE_COLUMNS@1600u@columns of *overview.svg* | 1,600
-fs/profile/course.h@HF_PICTURE_DECODED@(UINT64_C(2) << 20)@if there is a summary | 2,097,152
+fs/profile/timeline_source.h@HF_PICTURE_DECODED@(UINT64_C(2) << 20)@if there is a summary | 2,097,152
 fs/profile/perfetto.c@FILE_MAX@((size_t)1 << 20)@*calls.perfetto* | 1 MiB, 262,144 calls
 fs/profile/activations.h@HF_ACTIVATIONS@(1u << 18)@*calls.perfetto* | 1 MiB, 262,144 calls
-fs/profile/busy.h@HF_BUSY_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16,384
+fs/profile/hottest.h@HF_HOTTEST_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16,384
 fs/profile/report.c@PROBLEMS@20@lines of problems | 25; 20
 fs/tree/captures_page.c@CAPTURES@1000@harts of one | 1,000; 4
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32

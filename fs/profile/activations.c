@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/activations.h"
-#include "fs/profile/course.h"
+#include "fs/profile/timeline_source.h"
 
 #include <stdlib.h>
 
@@ -165,7 +165,7 @@ static int put_time(void *ctx, uint64_t ordinal, uint64_t time)
 int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret_activations)
 {
 	struct making *m = calloc(1, sizeof *m);
-	const struct hf_timeline_visitor course = {.ctx = m, .stack = put_stack, .time = put_time};
+	const struct hf_timeline_visitor visitor = {.ctx = m, .stack = put_stack, .time = put_time};
 	struct hf_activations *a = ret_activations;
 	int err = HF_ERR_NOMEM;
 
@@ -174,11 +174,11 @@ int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret
 		return err;
 	m->of = of;
 	m->a = a;
-	a->exact = hf_profile_course_is_exact(of);
+	a->exact = hf_profile_timeline_is_exact(of);
 	m->begun = calloc((size_t)of->tree->count + 1, sizeof *m->begun);
 	a->at = malloc(HF_ACTIVATIONS * sizeof *a->at);
 	if (m->begun && a->at)
-		err = hf_profile_course(of, &course);
+		err = hf_profile_timeline(of, &visitor);
 	if (!err) {
 		close_down_to(m, 0, of->source->first + of->counts->insns);
 		hf_clock_end(&a->clock, of->source->first, of->source->first + of->counts->insns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/timeline.h"
-#include "fs/profile/both.h"
-#include "fs/profile/course.h"
+#include "fs/profile/parallel_pair.h"
+#include "fs/profile/timeline_source.h"
 
 #include <stdlib.h>
 
@@ -178,9 +178,9 @@ static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const str
 static int put_busy(const struct making *m, const struct hf_run *run, const struct executions *of)
 {
 	const struct hf_timeline_axis *part = &m->t->part;
-	struct hf_busy_function *function;
+	struct hf_hottest_function *function;
 	float all;
-	int err = hf_busy_find(&m->t->busy, m->of->symbols, run->key.first, &function);
+	int err = hf_hottest_find(&m->t->hottest, m->of->symbols, run->key.first, &function);
 
 	if (err || !function)
 		return err;
@@ -321,7 +321,7 @@ static uint64_t count_chunks(const struct hf_profiled *of)
 	return 0;
 }
 
-/* What is to be heard of the course, for a timeline. */
+/* What a picture takes of the timeline. */
 struct part {
 	const struct hf_profiled *of;
 	struct hf_timeline *t;
@@ -332,15 +332,15 @@ static int take_part(void *ctx)
 {
 	const struct part *part = ctx;
 	struct making m = {.of = part->of, .t = part->t, .chunks = count_chunks(part->of)};
-	const struct hf_timeline_visitor course = {.ctx = &m,
-						   .code = part->others ? put_code : NULL,
-						   .data = part->data ? put_data : NULL,
-						   .mark = part->others ? put_mark : NULL,
-						   .stack = part->others ? put_stack : NULL};
+	const struct hf_timeline_visitor visitor = {.ctx = &m,
+						    .code = part->others ? put_code : NULL,
+						    .data = part->data ? put_data : NULL,
+						    .mark = part->others ? put_mark : NULL,
+						    .stack = part->others ? put_stack : NULL};
 	int err;
 
 	m.spot = calloc((size_t)m.chunks + 1, sizeof *m.spot);
-	err = m.spot ? hf_profile_course(part->of, &course) : HF_ERR_NOMEM;
+	err = m.spot ? hf_profile_timeline(part->of, &visitor) : HF_ERR_NOMEM;
 	free(m.spot);
 	return err;
 }
@@ -353,21 +353,21 @@ static int take_course(const struct hf_profiled *of, struct hf_timeline *t)
 	if (t->exact)
 		return take_part(&all);
 	all.data = data.others = false;
-	return hf_profile_both(of->source, take_part, &all, &data);
+	return hf_profile_parallel_pair(of->source, take_part, &all, &data);
 }
 
 static int make(const struct hf_profiled *of, struct hf_timeline *t)
 {
 	int err;
 
-	t->exact = hf_profile_course_is_exact(of);
+	t->exact = hf_profile_timeline_is_exact(of);
 	t->first = of->source->first;
 	t->depth_from = t->first;
 	t->insns = of->counts->insns;
 	t->columns = t->insns < HF_TIMELINE_COLUMNS ? (uint32_t)t->insns : HF_TIMELINE_COLUMNS;
 	t->columns += !t->columns;
 	cut_axis(t, t->columns, &t->column);
-	cut_axis(t, HF_BUSY_PARTS, &t->part);
+	cut_axis(t, HF_HOTTEST_PARTS, &t->part);
 	err = hf_block_map_init(&t->code, t->columns, true);
 	if (!err)
 		err = hf_block_map_init(&t->data, t->columns, false);
@@ -398,6 +398,6 @@ void hf_timeline_free(struct hf_timeline *timeline)
 		return;
 	hf_block_map_free(&timeline->code);
 	hf_block_map_free(&timeline->data);
-	hf_busy_free(&timeline->busy);
+	hf_hottest_free(&timeline->hottest);
 	free(timeline);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts of a profile that are made in two halves (fs/profile/both.h): each half begins while the other one runs if a
- * seat is free, and on the same thread behind it if none is, and either gives the same bytes. From a summary, as of a
- * long hart: the shortest one of which no picture is drawn by decoding.
+ * Texts of a profile that are made in two halves (fs/profile/parallel_pair.h): each half begins while the other one
+ * runs if a seat is free, and on the same thread behind it if none is, and either gives the same bytes. From a summary,
+ * as of a long hart: the shortest one of which no picture is drawn by decoding.
  */
-#include "fs/profile/both.h"
-#include "fs/profile/course.h"
 #include "fs/facts/state.h"
+#include "fs/profile/parallel_pair.h"
+#include "fs/profile/timeline_source.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/stftest.h"
@@ -83,7 +83,7 @@ static void check_halves(const struct hf_profile_source *source, bool seat)
 			one.begun = &other.mine;
 			other.begun = &one.mine;
 		}
-		CHECK_EQ(hf_profile_both(source, run_half, &one, &other), errors[i].both);
+		CHECK_EQ(hf_profile_parallel_pair(source, run_half, &one, &other), errors[i].both);
 		CHECK(one.mine && other.mine);
 		CHECK(pthread_equal(one.thread, pthread_self()));
 		CHECK(!pthread_equal(one.thread, other.thread) == seat);
@@ -123,7 +123,7 @@ static void make_texts(struct making *making, const struct hf_profile_source *so
 	CHECK_EQ(hf_profile_counted(source, &counts, &tree, &of.sampled), 0);
 	CHECK_EQ(counts.insns, INSNS);
 	of.tree = tree;
-	CHECK(!hf_profile_course_is_exact(&of));
+	CHECK(!hf_profile_timeline_is_exact(&of));
 	for (int i = 0; i < TEXTS; i++) {
 		struct hf_sink sink;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/profile/both.h"
+#include "fs/profile/parallel_pair.h"
 #include "fs/base/common.h"
 
 struct half {
@@ -33,7 +33,7 @@ static void end(struct half *half)
 	hf_job_take_seat(here, left);
 }
 
-int hf_profile_both(const struct hf_profile_source *source, int (*fn)(void *ctx), void *one, void *other)
+int hf_profile_parallel_pair(const struct hf_profile_source *source, int (*fn)(void *ctx), void *one, void *other)
 {
 	struct half half = {
 		.job = {.fn = run, .work = HF_WORK_DECODE}, .fn = fn, .ctx = other, .err = HF_ERR_CANCELLED};
