@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mountd/receivers.h"
+#include "mountd/thread_parking.h"
 
 /* Several ask if one request of five comes from another thread than the one before it, or is a read: what a shell starts
  * one after the other asks more often than that each. */
@@ -11,30 +11,30 @@ enum { READING_MAX = 4 };
 /* Fewer requests than this between two looks: each takes long. */
 enum { SLOW = 8 };
 
-void hf_receivers_init(struct hf_receivers *all)
+void hf_thread_parking_init(struct hf_thread_parking *all)
 {
-	*all = (struct hf_receivers){.parked = 0};
+	*all = (struct hf_thread_parking){.parked = 0};
 	sem_init(&all->more, 0, 0);
 }
 
-void hf_receivers_fini(struct hf_receivers *all)
+void hf_thread_parking_fini(struct hf_thread_parking *all)
 {
 	sem_destroy(&all->more);
 }
 
 /* One too many is let in when two ask at once; it is parked again soon. */
-static void let_in(struct hf_receivers *all)
+static void let_in(struct hf_thread_parking *all)
 {
 	if (atomic_load(&all->parked) > 0)
 		sem_post(&all->more);
 }
 
-static bool is_crowded(const struct hf_receivers *all)
+static bool is_crowded(const struct hf_thread_parking *all)
 {
 	return atomic_load(&all->crowd) >= CROWDED;
 }
 
-bool hf_receivers_enter(struct hf_receivers *all)
+bool hf_thread_parking_enter(struct hf_thread_parking *all)
 {
 	if (atomic_load(&all->reading) >= (is_crowded(all) ? READING_MAX : 1)) {
 		atomic_fetch_add(&all->parked, 1);
@@ -47,7 +47,7 @@ bool hf_receivers_enter(struct hf_receivers *all)
 }
 
 /* Threads that do this at once may lose a step of each other: it is an estimate. */
-static void note_asker(struct hf_receivers *all, uint32_t asker, bool read)
+static void note_asker(struct hf_thread_parking *all, uint32_t asker, bool read)
 {
 	const int crowd = atomic_load(&all->crowd);
 
@@ -57,7 +57,7 @@ static void note_asker(struct hf_receivers *all, uint32_t asker, bool read)
 		atomic_store(&all->crowd, crowd - 1);
 }
 
-bool hf_receivers_leave(struct hf_receivers *all, uint32_t asker, bool read)
+bool hf_thread_parking_leave(struct hf_thread_parking *all, uint32_t asker, bool read)
 {
 	const bool last = atomic_fetch_sub(&all->reading, 1) == 1;
 
@@ -68,7 +68,7 @@ bool hf_receivers_leave(struct hf_receivers *all, uint32_t asker, bool read)
 	return !atomic_load(&all->watched) && !atomic_exchange(&all->watched, true);
 }
 
-bool hf_receivers_look(struct hf_receivers *all, unsigned *seen)
+bool hf_thread_parking_look(struct hf_thread_parking *all, unsigned *seen)
 {
 	const unsigned received = atomic_load(&all->received), since = received - *seen;
 	const bool reading = atomic_load(&all->reading) > 0;
