@@ -453,7 +453,7 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
 			 (unsigned long long)problem->diag.detail, *words ? words : "no address");
 		return true;
-	case HF_ERR_SETUP_ASTRAY:
+	case HF_ERR_SETUP_WRONG_PROGRAM:
 		snprintf(buf, size,
 			 "likely cause: the program: the trace hardly ever comes to the addresses at which it synchronises; it is "
 			 "likely another one or another build, or more than one value is wrong");

@@ -96,7 +96,7 @@ static int count(struct hf_where *where, struct hf_open *open, struct hf_worker 
 
 	if (!err && where->unknown)
 		return HF_ERR_WHERE_UNKNOWN;
-	return err == HF_ERR_UNSUPPORTED ? HF_ERR_WHERE_UNTOLD : err;
+	return err == HF_ERR_UNSUPPORTED ? HF_ERR_WHERE_UNAVAILABLE : err;
 }
 
 static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
