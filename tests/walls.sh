@@ -138,8 +138,8 @@ hits=$(negated codecs index fs mountd) && {
 	printf 'an error is the code of an event, and not its size:\n%s\n' "$hits"
 	bad=1
 }
-# All work is a job of the executor. mountd/session.c: the threads that answer the kernel. mountd/output_queue.c: one that
-# waits for whoever reads our output, for as long as that takes.
+# All work is a job of the executor. mountd/session.c: the threads that answer the kernel. mountd/output_queue.c: one
+# that waits for whoever reads our output, for as long as that takes.
 hits=$(grep -rnE '\b(pthread_create|thrd_create)[[:space:]]*\(' --include='*.c' --include='*.h' codecs index fs mountd |
 	grep -vE '^(index/exec/exec|mountd/session|mountd/output_queue)\.c:') && {
 	printf 'threads are started by index/exec/exec.c:\n%s\n' "$hits"

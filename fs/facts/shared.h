@@ -3,9 +3,9 @@
  * What the captures of an archive share, as each of them points to it: set before there is one, and never changed. A file
  * includes the headers of those parts that it uses.
  *
- * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, the decoder pool's,
- * kept texts', executables', open files' and the catalogue's are leaves. None is held while something is decoded,
- * indexed or read from a disk; that of the debug directory is while it is listed.
+ * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, the decoder
+ * pool's, kept texts', executables', open files' and the catalogue's are leaves. None is held while something is
+ * decoded, indexed or read from a disk; that of the debug directory is while it is listed.
  */
 #ifndef HF_FS_CAPTURE_SHARED_H
 #define HF_FS_CAPTURE_SHARED_H
