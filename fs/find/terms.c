@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/terms.h"
 #include "codecs/base/array.h"
+#include "codecs/base/nearest.h"
 #include "codecs/isa/names.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/listing/listing.h"
@@ -156,9 +157,20 @@ static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols 
 	return err;
 }
 
+static const char *hint_symbol(const struct hf_symbols *symbols, const char *text, char hint[HF_NEAREST_SIZE])
+{
+	struct hf_nearest nearest = {.word = text, .n = strlen(text)};
+	const struct hf_symbol *symbol = NULL;
+
+	while ((symbol = hf_symbols_next(symbols, symbol)))
+		hf_nearest_offer(&nearest, symbol->name, symbol->name_size);
+	return hf_nearest_text(&nearest, hint);
+}
+
 static int find_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, char *why, size_t size)
 {
 	const char *text = terms->question->term[i].text;
+	char hint[HF_NEAREST_SIZE];
 	uint64_t address;
 	int err = symbols ? find_named(terms, i, symbols, false) : 0;
 
@@ -172,7 +184,8 @@ static int find_symbols(struct hf_terms *terms, size_t i, const struct hf_symbol
 		snprintf(why, size, "there is no symbol '%s' (an address that begins with a letter is written 0xa...)",
 			 text);
 	else
-		snprintf(why, size, "there is no symbol '%s'; profile/functions.txt has those that ran", text);
+		snprintf(why, size, "there is no symbol '%s'%s; profile/functions.txt has those that ran", text,
+			 hint_symbol(symbols, text, hint));
 	return HF_ERR_NOT_FOUND;
 }
 
@@ -201,12 +214,15 @@ static int find_places(struct hf_terms *terms, const struct hf_open *open, uint3
 
 /* ---- registers ---- */
 
-static int find_registers(const struct hf_terms *terms, char *why, size_t size)
+static int find_registers(struct hf_terms *terms, char *why, size_t size)
 {
 	for (size_t i = 0; i < terms->question->count; i++) {
 		const struct hf_find_term *term = &terms->question->term[i];
 
-		if (term->kind != HF_ASK_REGISTER || !term->text || hf_listing_is_register(term->text, terms->arm))
+		if (term->kind != HF_ASK_REGISTER || !term->text)
+			continue;
+		terms->place[i].reg = hf_listing_register(term->text, terms->arm, terms->place[i].reg_name);
+		if (terms->place[i].reg)
 			continue;
 		snprintf(why, size, "'%s' is no register as listings name them (%s)", term->text,
 			 terms->arm ? "x0, sp, v0, z0, p0, s3_0_c1_c0_2, r0, cpsr ..." : "x10, f0, v1, pc, mstatus ...");
@@ -414,7 +430,7 @@ enum hf_verdict hf_terms_of_register(const struct hf_terms *terms, unsigned term
 	if (t->kind == HF_ASK_VALUE || !t->text)
 		return HF_YES;
 	n = (size_t)(hf_listing_put_register_name(name, ev) - name);
-	return verdict(strlen(t->text) == n && memcmp(t->text, name, n) == 0);
+	return verdict(strlen(terms->place[term].reg) == n && memcmp(terms->place[term].reg, name, n) == 0);
 }
 
 static enum hf_verdict of_trap(const struct hf_terms *terms, const struct hf_find_term *t, const struct hf_event *ev)
