@@ -3,8 +3,8 @@
 #include "codecs/base/array.h"
 #include "fs/locate.h"
 #include "mountd/commands.h"
-#include "mountd/live.h"
 #include "mountd/log.h"
+#include "mountd/output_queue.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
 #include "mountd/view_name.h"
@@ -57,7 +57,7 @@ static bool write_bytes(void *ctx, const uint8_t *bytes, size_t size)
 static bool is_wanted(void *ctx, double percent, uint64_t insns)
 {
 	(void)percent, (void)insns;
-	return !ctx || !hf_live_failed(ctx);
+	return !ctx || !hf_output_queue_failed(ctx);
 }
 
 /* A file of the tree. What is made of it while its capture is being indexed is written at once, of a "cat".
@@ -65,14 +65,16 @@ static bool is_wanted(void *ctx, double percent, uint64_t insns)
 static int write_path(struct hartfs_archive *archive, const struct hf_settings *settings, const char *path,
 		      const char *command, const char *shown, struct hartfs_diag *ret_missing)
 {
-	struct hf_live *live = strcmp(command, "cat") == 0 ? hf_live_new(settings->offset, settings->length) : NULL;
+	struct hf_output_queue *queue =
+		strcmp(command, "cat") == 0 ? hf_output_queue_new(settings->offset, settings->length) : NULL;
 	char capture[PATH_MAX], view_dir[PATH_MAX];
 	struct hartfs_view *view;
 	struct hartfs_diag diag;
-	int error = hf_library_view_open(archive, path, live ? hf_live_put : NULL, is_wanted, live, &view, &diag);
+	int error =
+		hf_library_view_open(archive, path, queue ? hf_output_queue_put : NULL, is_wanted, queue, &view, &diag);
 	bool stale;
 	int errnum;
-	const uint64_t done = hf_live_finish(live, &stale, &errnum);
+	const uint64_t done = hf_output_queue_finish(queue, &stale, &errnum);
 	const uint64_t skip = done > settings->offset ? done - settings->offset : 0;
 
 	if (stale)
@@ -94,7 +96,7 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 static int write_page(struct hartfs_archive *archive, const char *capture, const char *shown)
 {
 	char *text = NULL;
-	int errnum = 0, err = hf_fs_page(hf_library_fs(archive), capture, &text);
+	int errnum = 0, err = hf_fs_info_page(hf_library_fs(archive), capture, &text);
 
 	if (err)
 		hf_paths_explain("info", shown, err, NULL);

@@ -227,25 +227,26 @@ static bool put_hit(void *ctx, const struct hf_find_hit *hit)
 	return !ferror(stdout);
 }
 
-static void put_told(void *ctx, const struct hf_find_told *told)
+static void put_stats(void *ctx, const struct hf_find_stats *stats)
 {
 	struct command *c = ctx;
 
 	hf_bar_clear(&c->bar);
-	c->unknown += told->unknown;
+	c->unknown += stats->unknown;
 	if (!c->find.explain)
 		return;
-	fprintf(stderr, "hart %u: ", told->hart);
-	if (told->list)
-		fprintf(stderr, "list of %s, %s", told->list, told->exact ? "exact" : "an upper bound");
+	fprintf(stderr, "hart %u: ", stats->hart);
+	if (stats->list)
+		fprintf(stderr, "list of %s, %s", stats->list, stats->exact ? "exact" : "an upper bound");
 	else
-		fprintf(stderr, "scan, for %s", told->no_list);
-	fprintf(stderr, "; %llu of %llu chunks are candidates, %llu decoded\n", (unsigned long long)told->candidates,
-		(unsigned long long)told->chunks, (unsigned long long)told->decoded);
-	if (told->stack_chunks)
-		fprintf(stderr, "hart %u: stacks %s, %llu chunks decoded\n", told->hart,
-			told->from_start ? "followed from the first instruction, for there is no summary" : "from the summary",
-			(unsigned long long)told->stack_chunks);
+		fprintf(stderr, "scan, for %s", stats->no_list);
+	fprintf(stderr, "; %llu of %llu chunks are candidates, %llu decoded\n", (unsigned long long)stats->candidates,
+		(unsigned long long)stats->chunks, (unsigned long long)stats->decoded);
+	if (stats->stack_chunks)
+		fprintf(stderr, "hart %u: stacks %s, %llu chunks decoded\n", stats->hart,
+			stats->from_start ? "followed from the first instruction, for there is no summary"
+					  : "from the summary",
+			(unsigned long long)stats->stack_chunks);
 }
 
 static void put_words(void *ctx, const char *text)
@@ -334,7 +335,7 @@ int hf_command_find(const struct hf_settings *settings)
 			    .find = {.hart = HF_FIND_ALL,
 				     .limit = UINT64_MAX,
 				     .hit = put_hit,
-				     .told = put_told,
+				     .stats = put_stats,
 				     .say = put_words,
 				     .progress = put_progress}};
 	struct hf_settings own = *settings;
