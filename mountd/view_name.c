@@ -14,13 +14,13 @@ enum { TOLD = 24 };
 
 struct search {
 	const char *name;
-	size_t n;    /* of name, without slashes at its end */
-	size_t skip; /* of a path: the view directory and a slash */
-	uint32_t hart; /* whose profiles were looked at last */
-	uint64_t insns; /* of the hart that the name begins with; 0: of none */
-	bool as_directory;   /* those that match are in the directory of that name, */
-	char *path[TOLD];    /* below the view directory, or what is in that one; owned */
-	size_t count, told;  /* those that match; how many of them are in path */
+	size_t n;	    /* of name, without slashes at its end */
+	size_t skip;	    /* of a path: the view directory and a slash */
+	uint32_t hart;	    /* whose profiles were looked at last */
+	uint64_t insns;	    /* of the hart that the name begins with; 0: of none */
+	bool as_directory;  /* those that match are in the directory of that name, */
+	char *path[TOLD];   /* below the view directory, or what is in that one; owned */
+	size_t count, told; /* those that match; how many of them are in path */
 	struct hf_nearest near;
 	char near_name[64]; /* what near has */
 };
@@ -125,7 +125,9 @@ static char *tell_slices(const struct search *s)
 {
 	char *words;
 
-	if (asprintf(&words, "a slice is at/FIRST-LAST, with two of the ordinals 0 to %" PRIu64 "; hartfs find --ordinals finds some",
+	if (asprintf(&words,
+		     "a slice is at/FIRST-LAST, with two of the ordinals 0 to %" PRIu64
+		     "; hartfs find --ordinals finds some",
 		     s->insns - 1) < 0)
 		return NULL;
 	return words;

@@ -437,7 +437,7 @@ enum hf_verdict hf_predicates_of_register(const struct hf_predicates *predicates
 	if (t->kind == HF_ASK_VALUE || !t->text)
 		return HF_YES;
 	n = (size_t)(hf_listing_put_register_name(name, ev) - name);
-	return verdict(strlen(terms->place[term].reg) == n && memcmp(terms->place[term].reg, name, n) == 0);
+	return verdict(strlen(predicates->place[term].reg) == n && memcmp(predicates->place[term].reg, name, n) == 0);
 }
 
 static enum hf_verdict of_trap(const struct hf_predicates *predicates, const struct hf_find_term *t,
