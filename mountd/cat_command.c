@@ -7,6 +7,7 @@
 #include "mountd/output_queue.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
+#include "mountd/view_name.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,9 +60,10 @@ static bool is_wanted(void *ctx, double percent, uint64_t insns)
 	return !ctx || !hf_output_queue_failed(ctx);
 }
 
-/* A file of the tree. What is made of it while its capture is being indexed is written at once, of a "cat". */
+/* A file of the tree. What is made of it while its capture is being indexed is written at once, of a "cat".
+ * *ret_missing: why there is no such file, of which nothing was said yet; no error: there is one. NULL: it is said. */
 static int write_path(struct hartfs_archive *archive, const struct hf_settings *settings, const char *path,
-		      const char *command, const char *shown)
+		      const char *command, const char *shown, struct hartfs_diag *ret_missing)
 {
 	struct hf_output_queue *queue =
 		strcmp(command, "cat") == 0 ? hf_output_queue_new(settings->offset, settings->length) : NULL;
@@ -81,7 +83,9 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 	else if (!error && !errnum && skip < settings->length)
 		error = hf_library_view_give(view, settings->offset + skip, settings->length - skip, write_bytes, &errnum,
 					     &diag);
-	if (error && !errnum && error != HARTFS_ERROR_STOPPED)
+	if (ret_missing && (error == HARTFS_ERROR_NOT_FOUND || error == HARTFS_ERROR_MISUSE))
+		*ret_missing = diag;
+	else if (error && !errnum && error != HARTFS_ERROR_STOPPED)
 		hf_paths_complain(command, shown, &diag);
 	hartfs_view_close(view);
 	if (!error && strstr(path, "/profile/") && !hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir))
@@ -107,10 +111,28 @@ static int write_info(struct hartfs_archive *archive, const struct hf_settings *
 		      const char *path, const char *shown)
 {
 	const int error = hartfs_index(archive, capture, NULL, NULL, NULL);
-	const int status = settings->json ? write_path(archive, settings, path, "info", shown)
+	const int status = settings->json ? write_path(archive, settings, path, "info", shown, NULL)
 					  : write_page(archive, capture, shown);
 
 	return error ? HF_EXIT_FAILURE : status;
+}
+
+/* view: of that capture, but there is no file of that name, for the reason in diag. */
+static int write_meant(struct hartfs_archive *archive, const struct hf_settings *settings, const char *capture,
+		       const char *view_dir, const char *view, const char *shown, const struct hartfs_diag *diag)
+{
+	char *path, *words;
+	int status = HF_EXIT_FAILURE;
+
+	if (hf_view_name_find(archive, capture, view_dir, view, &path, &words))
+		status = write_path(archive, settings, path, "cat", shown, NULL);
+	else if (words)
+		hf_say(stderr, "hartfs cat: %s: %s", shown, words);
+	else
+		hf_paths_complain("cat", shown, diag);
+	free(words);
+	free(path);
+	return status;
 }
 
 static int write_target(struct hartfs_archive *archive, const struct hf_settings *settings, const struct hf_target *target,
@@ -119,6 +141,7 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 	char capture[PATH_MAX], view_dir[PATH_MAX], *path;
 	const int err = hf_fs_capture_of(hf_library_fs(archive), target->path, capture, view_dir);
 	int status = HF_EXIT_FAILURE;
+	struct hartfs_diag missing = {0};
 
 	if (err && target->view) {
 		hf_paths_explain_capture(command, shown, hf_library_fs(archive), target->path, err, NULL);
@@ -132,7 +155,9 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 	if (path && !err && strcmp(command, "info") == 0)
 		status = write_info(archive, settings, capture, path, shown);
 	else if (path)
-		status = write_path(archive, settings, path, command, shown);
+		status = write_path(archive, settings, path, command, shown, target->view ? &missing : NULL);
+	if (missing.error)
+		status = write_meant(archive, settings, capture, view_dir, target->view, shown, &missing);
 	free(path);
 	return status;
 }

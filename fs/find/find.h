@@ -31,6 +31,8 @@ void hf_question_free(struct hf_question *question);
  * Symbols are looked up when the question is asked.
  */
 int hf_question_add(struct hf_question *question, const char *name, const char *text, char *why, size_t size);
+/* Takes away what was added last. */
+void hf_question_drop(struct hf_question *question);
 size_t hf_question_terms(const struct hf_question *question);
 
 /* Every hart: hf_find.hart. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/predicates.h"
 #include "codecs/base/array.h"
+#include "codecs/base/nearest.h"
 #include "codecs/isa/names.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/listing/listing.h"
@@ -159,10 +160,20 @@ static int find_named(struct hf_predicates *predicates, size_t i, const struct h
 	return err;
 }
 
-static int find_symbols(struct hf_predicates *predicates, size_t i, const struct hf_symbols *symbols, char *why,
-			size_t size)
+static const char *hint_symbol(const struct hf_symbols *symbols, const char *text, char hint[HF_NEAREST_SIZE])
+{
+	struct hf_nearest nearest = {.word = text, .n = strlen(text)};
+	const struct hf_symbol *symbol = NULL;
+
+	while ((symbol = hf_symbols_next(symbols, symbol)))
+		hf_nearest_offer(&nearest, symbol->name, symbol->name_size);
+	return hf_nearest_text(&nearest, hint);
+}
+
+static int find_symbols(struct hf_predicates *predicates, size_t i, const struct hf_symbols *symbols, char *why, size_t size)
 {
 	const char *text = predicates->question->term[i].text;
+	char hint[HF_NEAREST_SIZE];
 	uint64_t address;
 	int err = symbols ? find_named(predicates, i, symbols, false) : 0;
 
@@ -176,7 +187,8 @@ static int find_symbols(struct hf_predicates *predicates, size_t i, const struct
 		snprintf(why, size, "there is no symbol '%s' (an address that begins with a letter is written 0xa...)",
 			 text);
 	else
-		snprintf(why, size, "there is no symbol '%s'; profile/functions.txt has those that ran", text);
+		snprintf(why, size, "there is no symbol '%s'%s; profile/functions.txt has those that ran", text,
+			 hint_symbol(symbols, text, hint));
 	return HF_ERR_NOT_FOUND;
 }
 
@@ -206,12 +218,15 @@ static int find_places(struct hf_predicates *predicates, const struct hf_open *o
 
 /* ---- registers ---- */
 
-static int find_registers(const struct hf_predicates *predicates, char *why, size_t size)
+static int find_registers(struct hf_predicates *predicates, char *why, size_t size)
 {
 	for (size_t i = 0; i < predicates->question->count; i++) {
 		const struct hf_find_term *term = &predicates->question->term[i];
 
-		if (term->kind != HF_ASK_REGISTER || !term->text || hf_listing_is_register(term->text, predicates->arm))
+		if (term->kind != HF_ASK_REGISTER || !term->text)
+			continue;
+		predicates->place[i].reg = hf_listing_register(term->text, predicates->arm, predicates->place[i].reg_name);
+		if (predicates->place[i].reg)
 			continue;
 		snprintf(why, size, "'%s' is no register as listings name them (%s)", term->text,
 			 predicates->arm ? "x0, sp, v0, z0, p0, s3_0_c1_c0_2, r0, cpsr ..."
@@ -422,7 +437,7 @@ enum hf_verdict hf_predicates_of_register(const struct hf_predicates *predicates
 	if (t->kind == HF_ASK_VALUE || !t->text)
 		return HF_YES;
 	n = (size_t)(hf_listing_put_register_name(name, ev) - name);
-	return verdict(strlen(t->text) == n && memcmp(t->text, name, n) == 0);
+	return verdict(strlen(predicates->place[term].reg) == n && memcmp(predicates->place[term].reg, name, n) == 0);
 }
 
 static enum hf_verdict of_trap(const struct hf_predicates *predicates, const struct hf_find_term *t,

@@ -8,6 +8,7 @@
 #define HF_FIND_PREDICATES_H
 
 #include "codecs/isa/disasm.h"
+#include "codecs/listing/listing.h"
 #include "fs/base/modes.h"
 #include "fs/facts/opened.h"
 #include "fs/find/question.h"
@@ -28,6 +29,8 @@ struct hf_predicates {
 		size_t named; /* symbols have the name, whatever their addresses are */
 		bool at;      /* one of them was chosen by its address */
 		bool bare;    /* they have parameters behind the name, which the question leaves out */
+		const char *reg; /* the name that listings give the register, of the question or in reg_name; NULL: any */
+		char reg_name[HF_REGISTER_NAME];
 	} place[HF_QUESTION_TERMS];
 };
 
