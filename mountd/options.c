@@ -298,6 +298,7 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 		return true;
 	case OPTION_AS_JSON:
 	case OPTION_STATE_JSON:
+	case OPTION_LINES_JSON:
 		settings->json = true;
 		return true;
 	case OPTION_AS_CSV:
