@@ -92,6 +92,15 @@ assert len(top) == 3 and all(isinstance(row["own"], int) and row["function"] for
 assert top[0]["own"] >= top[1]["own"] >= top[2]["own"] and len(top[0]["address"]) == 16, top
 END
 
+# ---- help on a terminal goes through a pager, elsewhere it does not ----
+if command -v script >/dev/null; then
+	PAGER="sed s/^/paged:/" script -qec "$hartfs help find" /dev/null </dev/null | tr -d '\r' >"$tmp/out"
+	grep -q '^paged:Usage: hartfs find' "$tmp/out" || fail "no pager: $(head -n 2 "$tmp/out")"
+	PAGER=false script -qec "$hartfs help views" /dev/null </dev/null >"$tmp/out" # it may leave early
+	PAGER='' script -qec "$hartfs help find" /dev/null </dev/null | grep -q '^Usage: hartfs find' || fail "PAGER="
+fi
+PAGER="sed s/^/paged:/" "$hartfs" help find | grep -q '^Usage: hartfs find' || fail "a pager without a terminal"
+
 # What is advised works.
 sed -n 's/^\(HF_GUESS(\|\t\).*"\(.*\)")$/\2/p' "$root/mountd/guesses.def" >"$tmp/lines"
 [ "$(wc -l <"$tmp/lines")" -gt 20 ] || fail "guesses.def was not read: $(cat "$tmp/lines")"
