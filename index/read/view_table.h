@@ -36,8 +36,7 @@ int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t 
 /* The size of the merged view of all harts (merge.h). HF_NOWHERE: there is none, because fewer than two harts have
  * times, or there are more than HF_MERGED_HARTS. */
 uint64_t hf_view_table_merged(const struct hf_view_table *table);
-/* The merged runs, from one at or before that offset, which is below its size. To be freed before the table is closed.
- */
+/* The merged runs from one at or before that offset, which is below the size. To be freed before the table is. */
 struct hf_merge;
 int hf_view_table_merge(struct hf_view_table *table, uint64_t offset, struct hf_merge **ret_merge);
 
