@@ -31,7 +31,7 @@ void hf_call_tree_keep(struct hf_call_tree *t, struct hf_keep *keep);
  * it at that ordinal. Returns HF_CALL_NO_NODE: there is no room, or was none for parent. */
 uint32_t hf_call_tree_call(struct hf_call_tree *t, uint32_t parent, uint64_t function, uint64_t ordinal);
 uint32_t hf_call_tree_root(struct hf_call_tree *t, const struct hf_call_node *root, uint64_t ordinal);
-/* The last call of that node, with its instructions [first, end), becomes one of another function by the same caller. */
+/* The last call of that node, with its instructions [first, end), becomes one of another function by that caller. */
 uint32_t hf_call_tree_move(struct hf_call_tree *t, uint32_t from, uint64_t function, uint64_t first, uint64_t end);
 /* Adds instructions of that node, up to that ordinal. */
 void hf_call_tree_add(struct hf_call_tree *t, uint32_t node, uint64_t insns, uint64_t ordinal);
