@@ -14,8 +14,7 @@
 #include "index/summary/summary.h"
 
 struct hf_stack_frame {
-	uint64_t
-		function; /* the target of the call or trap; of HF_CALL_ROOT the first pc; HF_CALL_UNKNOWN: not known */
+	uint64_t function; /* target of the call or trap; of HF_CALL_ROOT the first pc; HF_CALL_UNKNOWN: not known */
 	uint64_t pc;	  /* of the instruction; in outer frames the return address of the call */
 	bool has_pc;	  /* false: not known, as where a trap interrupted */
 	uint8_t kind;	  /* enum hf_call_kind; HF_CALL_BEYOND: not known */
