@@ -40,6 +40,7 @@ struct hf_pass {
 	int (*pump)(struct hf_pass *pass);
 	bool many; /* there may be more threads than that one */
 	bool left; /* some views' tables are of an earlier build, or a summary: hf_pass_build_views looks at them */
+	bool behind; /* the summary lacks a hart, or the rest of one: it is made when the index is there */
 	bool whole; /* all that is asked for was made and published by this pass */
 	/* From where on the stream may be wrong, as a pass before this one found out; code 0: nowhere. */
 	struct hf_diag doubt;
@@ -95,14 +96,8 @@ int hf_pass_open_summary(struct hf_pass *pass);
 int hf_pass_restart_summary(struct hf_pass *pass);
 /* If what there is of it is not of the chunks of that index, it begins anew. */
 int hf_pass_fit_summary(struct hf_pass *pass, struct hf_index *index);
-/* How many events a hart has before a chunk. */
-int hf_pass_events_before(struct hf_index *index, uint32_t hart, uint64_t chunk, uint64_t *ret_events);
-/* The index goes on with that chunk, and so does the summary. If it cannot, it is made afterwards. */
-int hf_pass_resume_summary(struct hf_pass *pass, uint64_t id);
-/* It is made afterwards. */
-void hf_pass_leave_summary(struct hf_pass *pass);
-/* Writes the rows of the summary that wait. */
-int hf_pass_write_summary(struct hf_pass_run *run);
+/* Writes a row of the summary, as HF_ROW_SUMMARY has it. */
+int hf_pass_write_summary(struct hf_pass *pass, const uint8_t *bytes, size_t size);
 int hf_pass_finish_summary(struct hf_pass *pass);
 /* wanted: hf_summary_is_wanted; otherwise there is none. */
 int hf_pass_publish_summary(struct hf_pass *pass, bool wanted);

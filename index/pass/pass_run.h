@@ -28,6 +28,7 @@ enum hf_row_kind {
 	HF_ROW_VIEW,	 /* u64 number of the view in pass->views, struct hf_view_chunk up to the end of its entry */
 	HF_ROW_TIMES,	 /* u64 number of the view, u64 of the chunk, u64 of the row in it, struct hf_view_times as far as used */
 	HF_ROW_VIEW_END, /* u64 number of the view, u64 chunks, u64 size */
+	HF_ROW_SUMMARY,	 /* u64 enum hf_table_id, u64 key, the row as far as it is in use */
 	HF_ROW_CHUNK,	 /* struct hf_chunk up to the end of its entry; all its other rows are before it */
 	HF_ROW_END,	 /* nothing: that was all */
 };
@@ -43,7 +44,6 @@ struct hf_pass_run {
 	struct hf_stage **stages; /* the first one decodes */
 	size_t stage_count;
 	struct hf_row_queue rows;
-	struct hf_row_queue summed; /* of the summary: u64 enum hf_table_id, u64 key, the row as far as it is in use */
 	struct hf_run_end end;	     /* the decoding stage's until the run is finished */
 	struct hf_diag diag;	     /* of an error */
 	_Atomic uint64_t pos, insns; /* for the progress: in the file; retired instructions */
@@ -69,9 +69,6 @@ struct hf_batch *hf_pass_run_batch(struct hf_pass_run *run, unsigned i);
 
 int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void *a, size_t an, const void *b,
 		     size_t bn);
-
-/* A row of the summary. These have a queue of their own, for what the stage keeps at a commit is of all that it pushed. */
-int hf_pass_run_push_summed(struct hf_pass_run *run, const void *a, size_t an, const void *b, size_t bn);
 /* Bytes of all rows that wait. */
 size_t hf_pass_run_waiting(struct hf_pass_run *run);
 

@@ -7,7 +7,6 @@
 #define HF_INDEX_SUMMARY_CALL_TREE_H
 
 #include "index/summary/call.h"
-#include "index/summary/keep.h"
 
 /* Numbers of nodes are their order in time, so a parent's is the lower one. */
 struct hf_call_tree {
@@ -23,9 +22,6 @@ void hf_call_tree_fini(struct hf_call_tree *t);
 
 /* Makes an empty one that of these nodes, in their order. HF_ERR_STATE: they are no tree. */
 int hf_call_tree_fill(struct hf_call_tree *t, const struct hf_call_node *nodes, uint32_t count);
-
-/* To a file and back, into an empty one. */
-void hf_call_tree_keep(struct hf_call_tree *t, struct hf_keep *keep);
 
 /* The callee in a chain; or a root of another kind, of which those of HF_CALL_ROOT are known by mode and not by function.
  * Both are counted, as of that ordinal. HF_CALL_BEYOND: there is no room, or none above either. */

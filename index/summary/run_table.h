@@ -8,7 +8,7 @@
 #define HF_INDEX_SUMMARY_RUN_TABLE_H
 
 #include "index/summary/group_write.h"
-#include "index/summary/run.h"
+#include "index/summary/page.h"
 
 /* Runs at a time, and bytes of their code: with the table of runs 15 MiB, of which what is not used costs nothing. Of
  * a chunk: bytes of what is written and read, of both by attempts, and of its rare events. Keys of rare events with
@@ -57,6 +57,8 @@ void hf_run_table_free(struct hf_run_table *table);
 
 /* One more run in the chunk at hand. HF_ERR_LIMIT: there is no room, and nothing has changed. */
 int hf_run_table_put(struct hf_run_table *table, const struct hf_run *run);
+/* Before anything else: a run that an earlier one had, and what it knew of it. HF_ERR_STATE: that cannot be. */
+int hf_run_table_take(struct hf_run_table *table, const struct hf_page_run *run);
 /* The chunk at hand ends, and with each 64th its group. */
 int hf_run_table_cut(struct hf_run_table *table);
 /* The hart ends behind the last chunk that was cut. */
@@ -68,8 +70,5 @@ int hf_run_table_sort(struct hf_run_table *table, const struct hf_run_table_run 
 int hf_run_table_settle(struct hf_run_table *table);
 /* Once it is settled: empties it of runs. */
 void hf_run_table_reset(struct hf_run_table *table);
-
-/* To a file and back, into an empty one. */
-void hf_run_table_keep(struct hf_run_table *table, struct hf_keep *keep);
 
 #endif

@@ -27,8 +27,6 @@ struct hf_units {
 /* Ranges of such units, in their order, as hf_address_set_take gives them. HF_ERR_NOMEM. */
 int hf_units_add(struct hf_units *units, const struct hf_range *ranges, size_t n);
 void hf_units_free(struct hf_units *units);
-/* To a file and back. */
-void hf_units_keep(struct hf_units *units, struct hf_keep *keep);
 /* Larger units. */
 void hf_units_coarsen(struct hf_units *units, unsigned level);
 /* Makes them so coarse that each has at most `most` bytes, and both together. */
