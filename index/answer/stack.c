@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/answer/stack.h"
 
-#include "codecs/base/array.h"
 #include "index/read/decode_index.h"
 #include "index/summary/calls.h"
 #include "index/summary/summary_internal.h"
@@ -187,32 +186,7 @@ static int follow(struct follower *f, uint64_t ordinal)
 
 /* ---- stacks of the summary ---- */
 
-static int make_stack(const struct hf_summary_stack *from, struct hf_call_stack *ret_stack)
-{
-	const uint32_t below = from->count && from->kind[0] == HF_CALL_ROOT;
-	struct hf_call_stack *to = ret_stack;
-
-	*to = (struct hf_call_stack){.begun = below,
-				     .base = below ? from->nodes[0] : HF_CALL_NO_NODE,
-				     .calls_beyond = from->calls_beyond,
-				     .traps_beyond = from->traps_beyond,
-				     .classes_beyond = from->classes_beyond};
-	if (from->count == below)
-		return 0;
-	to->cap = from->count - below;
-	to->frames = malloc(to->cap * sizeof *to->frames);
-	if (!to->frames)
-		return HF_ERR_NOMEM;
-	for (uint32_t i = below; i < from->count; i++) {
-		if (from->kind[i] == HF_CALL_FUNCTION)
-			hf_call_stack_push(to, from->nodes[i], from->back[i]);
-		else
-			hf_call_stack_push_trap(to, from->nodes[i]);
-	}
-	return 0;
-}
-
-/* The first chunk where the context may have a stack. *ret_any false: there is none before that chunk. */
+/* In the first chunk where the context can have any stack. *ret_any false: there is none before that chunk. */
 static int find_first(const struct hf_stacks *all, uint32_t context, const struct hf_chunk *before, uint64_t *ret_chunk,
 		      bool *ret_any)
 {
@@ -285,7 +259,7 @@ static int find_here(struct follower *f, uint32_t context, struct hf_call_stack 
 	int err = stack ? hf_summary_stack_at(f->all->summary, f->all->tree, f->chunk, stack) : HF_ERR_NOMEM;
 
 	if (!err)
-		err = stack->context == context ? make_stack(stack, ret_stack) : HF_ERR_STATE;
+		err = stack->context == context ? hf_summary_stack_copy(stack, ret_stack) : HF_ERR_STATE;
 	free(stack);
 	return err;
 }
@@ -422,23 +396,7 @@ uint64_t hf_stacks_decoded(const struct hf_stacks *all)
 
 /* ---- opening ---- */
 
-static int load_contexts(struct hf_stacks *all)
-{
-	struct hf_run_context context;
-	int err;
-
-	while (!(err = hf_summary_context(all->summary, all->where.hart, (uint32_t)all->context_count, &context))) {
-		err = all->context_count < HF_RUN_CONTEXTS
-			      ? hf_array_room(&all->contexts, all->context_count, sizeof *all->contexts)
-			      : HF_ERR_STATE;
-		if (err)
-			return err;
-		all->contexts[all->context_count++] = context;
-	}
-	return err == HF_ERR_NOT_FOUND ? 0 : err;
-}
-
-/* Whether calls exceeded the limit that all contexts share: then stacks depend on other contexts, too. */
+/* Where calls were beyond the limit that all contexts have together, what was in the others matters too. */
 static bool is_tangled(const struct hf_stacks *all)
 {
 	return all->tree->facts.deep && all->context_count > HF_CALL_FRAMES / HF_CALL_DEPTH;
@@ -458,7 +416,7 @@ int hf_stacks_new(const struct hf_cursor *where, struct hf_summary *summary, str
 	if (summary)
 		err = hf_summary_tree_load(summary, where->hart, &all->tree);
 	if (!err && summary)
-		err = load_contexts(all);
+		err = hf_summary_contexts(summary, where->hart, &all->contexts, &all->context_count);
 	if (!err && summary && is_tangled(all))
 		all->summary = NULL;
 	if (err) {

@@ -90,6 +90,7 @@ int hf_pass_build_views(struct hf_pass *pass, struct hf_index *index)
 	pass->limits = *hf_index_limits(index);
 	pass->runs_done = pass->runs = pass->insns = pass->offset = pass->committed_offset = 0;
 	pass->id_count = 0;
+	pass->behind = false;
 	err = build(pass, index, n);
 	hf_pass_end(pass, err);
 	hf_input_close(&pass->in);

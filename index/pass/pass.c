@@ -115,7 +115,7 @@ void hf_pass_remove_parts(struct hf_pass *pass)
 	for (size_t i = 0; i < pass->view_count; i++)
 		hf_part_remove(&pass->views[i].file);
 	if (*pass->summary.file.name)
-		hf_summary_part_remove(&pass->summary);
+		hf_part_remove(&pass->summary.file);
 	if (pass->index)
 		hf_part_remove(&pass->index->file);
 }

@@ -38,8 +38,9 @@ struct hf_pass {
 	/* Called in long work: on the thread that called hf_build_run it writes waiting rows and tells the progress, on
 	 * others it does nothing. */
 	int (*pump)(struct hf_pass *pass);
-	bool many; /* there may be other threads */
-	bool left; /* some view table or the summary is of an earlier build: hf_pass_build_views checks it */
+	bool many; /* there may be more threads than that one */
+	bool left; /* some views' tables are of an earlier build, or a summary: hf_pass_build_views looks at them */
+	bool behind; /* the summary lacks a hart, or the rest of one: it is made when the index is there */
 	bool whole; /* all that is asked for was made and published by this pass */
 	/* From where on the stream may be wrong, as an earlier pass found; code 0: nowhere. */
 	struct hf_diag doubt;
@@ -94,14 +95,8 @@ int hf_pass_open_summary(struct hf_pass *pass);
 int hf_pass_restart_summary(struct hf_pass *pass);
 /* Starts the summary again if it is not of the chunks of that index. */
 int hf_pass_fit_summary(struct hf_pass *pass, struct hf_index *index);
-/* How many events the hart has before that chunk. */
-int hf_pass_events_before(struct hf_index *index, uint32_t hart, uint64_t chunk, uint64_t *ret_events);
-/* Resumes the summary at that chunk, as the index is. If that fails, it is made afterwards. */
-int hf_pass_resume_summary(struct hf_pass *pass, uint64_t id);
-/* Leaves the summary out of this pass: it is made afterwards. */
-void hf_pass_leave_summary(struct hf_pass *pass);
-/* Writes waiting rows of the summary. */
-int hf_pass_write_summary(struct hf_pass_run *run);
+/* Writes a row of the summary, as HF_ROW_SUMMARY has it. */
+int hf_pass_write_summary(struct hf_pass *pass, const uint8_t *bytes, size_t size);
 int hf_pass_finish_summary(struct hf_pass *pass);
 /* wanted: hf_summary_is_wanted. If false, none is published. */
 int hf_pass_publish_summary(struct hf_pass *pass, bool wanted);

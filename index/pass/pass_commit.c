@@ -51,7 +51,7 @@ int hf_pass_commit(struct hf_pass *pass)
 	if (!err && pass->workers)
 		err = hf_pass_workers_keep(pass->workers);
 	if (!err && pass->summary.store)
-		err = hf_summary_part_commit(&pass->summary);
+		err = hf_store_commit(pass->summary.store);
 	if (!err && pass->index)
 		err = hf_index_part_commit(pass->index);
 	pass->committed = hf_pass_now();

@@ -185,8 +185,8 @@ static int add_stages(struct hf_pass_run *run, const struct hf_run_start *start,
 		err = hf_stage_digest_add(run, start);
 	if (!err && run->slot != HF_SLOT_RECORDS)
 		err = hf_stage_collect_add(run, start);
-	if (!err && run->slot != HF_SLOT_RECORDS && pass->summary.store)
-		err = hf_stage_summary_add(run, start ? start->events : 0);
+	if (!err && run->slot != HF_SLOT_RECORDS && pass->summary.store && !start)
+		err = hf_stage_summary_add(run);
 	for (size_t i = 0; i < pass->view_count && !err; i++)
 		if (hf_view_part_is_for(&pass->views[i], run->end.hart.id))
 			err = hf_stage_view_add(run, i, 0, start != NULL);
@@ -374,8 +374,9 @@ int hf_pass_harts(struct hf_pass *pass)
 		slot = id >> HF_NUMBER_BITS;
 		h.start = start;
 		err = find_start(pass, &id);
-		if (!err)
-			err = hf_pass_resume_summary(pass, id);
+		/* Whose stage would not see all of a hart. */
+		pass->behind = pass->summary.store != NULL;
+		pass->left = pass->left || pass->behind;
 		if (!err)
 			err = resume(pass, id, start);
 		pass->runs_done = slot < pass->id_count ? slot : pass->id_count;

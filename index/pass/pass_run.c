@@ -56,7 +56,6 @@ int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool fir
 	run->in = &pass->in;
 	run->end.hart.id = hart;
 	hf_row_queue_init(&run->rows);
-	hf_row_queue_init(&run->summed);
 	run->batches = malloc(HF_RUN_BATCHES * sizeof *run->batches);
 	for (unsigned i = 0; run->batches && i < HF_RUN_BATCHES; i++)
 		run->ring[i] = &run->batches[i];
@@ -86,7 +85,6 @@ void hf_pass_run_free(struct hf_pass_run *run)
 	else if (run->pass->in.ctx == run)
 		run->pass->in.on_point = NULL;
 	hf_row_queue_fini(&run->rows);
-	hf_row_queue_fini(&run->summed);
 	hf_stretch_finder_free(run->finder);
 	free(run->batches);
 	free(run);
@@ -108,14 +106,9 @@ int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void 
 	return hf_row_queue_push(&run->rows, kind, a, an, b, bn);
 }
 
-int hf_pass_run_push_summed(struct hf_pass_run *run, const void *a, size_t an, const void *b, size_t bn)
-{
-	return hf_row_queue_push(&run->summed, 0, a, an, b, bn);
-}
-
 size_t hf_pass_run_waiting(struct hf_pass_run *run)
 {
-	return hf_row_queue_size(&run->rows) + hf_row_queue_size(&run->summed);
+	return hf_row_queue_size(&run->rows);
 }
 
 /* Two: the batch that is filled, and the one that shows whether anything follows it. */

@@ -28,6 +28,7 @@ enum hf_row_kind {
 	HF_ROW_VIEW,	 /* u64 number of the view in pass->views, struct hf_view_chunk up to the end of its entry */
 	HF_ROW_TIMES,	 /* u64 number of the view, u64 of the chunk, u64 of the row in it, struct hf_view_times as far as used */
 	HF_ROW_VIEW_END, /* u64 number of the view, u64 chunks, u64 size */
+	HF_ROW_SUMMARY,	 /* u64 enum hf_table_id, u64 key, the row as far as it is in use */
 	HF_ROW_CHUNK,	 /* struct hf_chunk up to the end of its entry; all its other rows are before it */
 	HF_ROW_END,	 /* nothing: the last row */
 };
@@ -43,8 +44,7 @@ struct hf_pass_run {
 	struct hf_stage **stages; /* the first decodes */
 	size_t stage_count;
 	struct hf_row_queue rows;
-	struct hf_row_queue summed; /* rows of the summary: u64 enum hf_table_id, u64 key, the used part of the row */
-	struct hf_run_end end;	     /* used by the decoding stage until the run is finished */
+	struct hf_run_end end;	     /* the decoding stage's until the run is finished */
 	struct hf_diag diag;	     /* of an error */
 	_Atomic uint64_t pos, insns; /* progress: offset in the file, retired instructions */
 	_Atomic uint64_t reach;	     /* stream offset to which its container was decompressed; 0: none */
@@ -69,10 +69,7 @@ struct hf_batch *hf_pass_run_batch(struct hf_pass_run *run, unsigned i);
 
 int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void *a, size_t an, const void *b,
 		     size_t bn);
-
-/* Pushes a row of the summary. They have their own queue: at a commit the stage's state is behind all of them. */
-int hf_pass_run_push_summed(struct hf_pass_run *run, const void *a, size_t an, const void *b, size_t bn);
-/* Bytes of waiting rows. */
+/* Bytes of all rows that wait. */
 size_t hf_pass_run_waiting(struct hf_pass_run *run);
 
 /* ---- for the workers, with their lock unless said otherwise ---- */

@@ -22,19 +22,20 @@ static bool first_missing(const struct hf_view_part *view, uint64_t slot, uint64
 	return true;
 }
 
-/* The first chunk of the hart that the summary needs; false: none. */
-static bool first_to_sum(struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
+/* The first chunk of the hart whose events the summary has yet to see; false if none. */
+static bool first_to_sum(struct hf_pass *pass, uint64_t slot, uint32_t id, uint64_t *ret_number)
 {
 	struct hf_summary_part *part = &pass->summary;
+	struct hf_summary_hart hart;
 
-	*ret_number = part->has_state && part->place.slot == slot ? part->place.chunk : 0;
+	*ret_number = part->store && hf_summary_part_checkpoint(part, id, &hart) ? hart.chunks : 0;
 	return part->store && slot != HF_SLOT_RECORDS && hf_summary_part_has_hart(part, slot) != 1;
 }
 
-/* The first chunk that a view or the summary needs. */
-static bool first_number(struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
+/* The first chunk that any view, or the summary, is missing. */
+static bool first_number(struct hf_pass *pass, uint64_t slot, uint32_t id, uint64_t *ret_number)
 {
-	bool any = first_to_sum(pass, slot, ret_number);
+	bool any = first_to_sum(pass, slot, id, ret_number);
 
 	for (size_t i = 0; i < pass->view_count; i++) {
 		uint64_t number;
@@ -69,15 +70,7 @@ static int add_views(struct hf_pass_run *run)
 	return err > 0 ? HF_ERR_STATE : err;
 }
 
-static int add_summary(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number)
-{
-	uint64_t before;
-	int err = hf_pass_events_before(index, hart->id, number, &before);
-
-	return err ? err : hf_stage_summary_add(run, before);
-}
-
-/* Begins a run at that chunk. */
+/* From chunk number on. */
 static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number,
 		     struct hf_pass_run **ret_run)
 {
@@ -91,8 +84,8 @@ static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct 
 		err = hf_stage_digest_add(*ret_run, NULL);
 	if (!err)
 		err = add_views(*ret_run);
-	if (!err && first_to_sum(pass, hart->slot, &first))
-		err = add_summary(*ret_run, index, hart, number);
+	if (!err && first_to_sum(pass, hart->slot, hart->id, &first))
+		err = hf_stage_summary_add(*ret_run);
 	if (err)
 		hf_pass_run_free(*ret_run);
 	return err ? err : hf_pass_workers_add(pass->workers, *ret_run);
@@ -113,7 +106,7 @@ static int fill_ahead(struct hf_pass *pass, struct hf_index *index, struct ahead
 
 	while (!err && a->n <= hf_pass_workers_ahead(pass->workers) && (hart = hf_index_next_slot(index, a->slot))) {
 		a->slot = hart->slot + 1;
-		if (!first_number(pass, hart->slot, &number))
+		if (!first_number(pass, hart->slot, hart->id, &number))
 			continue;
 		err = number < hart->chunks ? begin_run(pass, index, hart, number, &a->run[a->n]) : HF_ERR_STATE;
 		a->n++;
@@ -130,7 +123,7 @@ int hf_pass_views(struct hf_pass *pass, struct hf_index *index)
 	int err = hf_pass_begin_runs(pass);
 
 	for (uint64_t from = 0; !err && (hart = hf_index_next_slot(index, from)); from = hart->slot + 1)
-		pass->runs += first_number(pass, hart->slot, &number);
+		pass->runs += first_number(pass, hart->slot, hart->id, &number);
 	if (!err)
 		err = fill_ahead(pass, index, &a);
 	while (!err && a.n) {

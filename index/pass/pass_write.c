@@ -112,6 +112,8 @@ static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 	case HF_ROW_VIEW_END:
 		write_view_end(run, bytes);
 		return 0;
+	case HF_ROW_SUMMARY:
+		return hf_pass_write_summary(run->pass, bytes, row->size);
 	case HF_ROW_CHUNK:
 		return write_chunk(run, bytes, row->size);
 	case HF_ROW_END:
@@ -126,11 +128,10 @@ static int write_some(struct hf_pass *pass)
 	struct hf_pass_run *run = hf_pass_workers_turn(pass->workers);
 	const struct hf_row *row;
 	struct hf_row_queue rows;
-	int err;
+	int err = 0;
 
 	if (!run)
 		return 0;
-	err = hf_pass_write_summary(run);
 	hf_row_queue_init(&rows);
 	hf_pass_workers_take_rows(pass->workers, &rows);
 	while (!err && (row = hf_row_queue_pop(&rows)))

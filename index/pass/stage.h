@@ -104,9 +104,8 @@ int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const s
 int hf_stage_digest_add(struct hf_pass_run *run, const struct hf_run_start *start);
 /* Collects the code that the hart executed. start as above. */
 int hf_stage_collect_add(struct hf_pass_run *run, const struct hf_run_start *start);
-/* Sums up what the hart executes, from its first event on, or from where an earlier build was. before: events before
- * the first chunk that comes. */
-int hf_stage_summary_add(struct hf_pass_run *run, uint64_t before);
+/* Sums up what the hart executes, from its first event on, or behind an index from where an earlier build was. */
+int hf_stage_summary_add(struct hf_pass_run *run);
 /* Encodes view number of the pass. resume: from the chunk that its table was cut back to, else from its first byte. It
  * takes no batch of a chunk before first. */
 int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bool resume);

@@ -174,36 +174,3 @@ int hf_address_set_take(struct hf_address_set *t, const struct hf_range **ret_ra
 	*ret_n = n;
 	return 0;
 }
-
-/* ---- to a file and back ---- */
-
-static void keep_block(struct hf_address_set *t, uint32_t i, struct hf_keep *k)
-{
-	uint64_t number = k->load ? 0 : t->blocks[i].number, bits = k->load ? 0 : t->blocks[i].bits;
-	struct hf_address_set_block *block;
-
-	HF_KEEP(k, number, UINT64_MAX / 64);
-	HF_KEEP(k, bits, UINT64_MAX);
-	if (!k->load || k->err)
-		return;
-	block = find(t, number);
-	hf_keep_check(k, block && t->count == i);
-	if (block)
-		block->bits = bits;
-}
-
-void hf_address_set_keep(struct hf_address_set *t, struct hf_keep *k)
-{
-	uint32_t count = t->count, longs = t->long_count;
-
-	HF_KEEP(k, count, BLOCKS);
-	for (uint32_t i = 1; i <= count && !k->err; i++)
-		keep_block(t, i, k);
-	HF_KEEP(k, longs, LONGS);
-	for (uint32_t i = 0; i < longs && !k->err; i++) {
-		HF_KEEP(k, t->longs[i].first, UINT64_MAX);
-		HF_KEEP(k, t->longs[i].last, UINT64_MAX);
-		hf_keep_check(k, t->longs[i].first <= t->longs[i].last);
-	}
-	t->long_count = k->err ? 0 : longs;
-}

@@ -6,8 +6,6 @@
 #ifndef HF_INDEX_SUMMARY_ADDRESS_SET_H
 #define HF_INDEX_SUMMARY_ADDRESS_SET_H
 
-#include "index/summary/keep.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,10 +40,7 @@ bool hf_address_set_add_slowly(struct hf_address_set *t, uint64_t first, uint64_
  * HF_ERR_NOMEM: it is unchanged. */
 int hf_address_set_take(struct hf_address_set *t, const struct hf_range **ret_ranges, size_t *ret_n);
 
-/* To a file and back, into an empty one. */
-void hf_address_set_keep(struct hf_address_set *t, struct hf_keep *keep);
-
-/* Adds units first to last. False: it is full, and must be taken first; some of them may have been added. */
+/* Units first to last. False: it is full, and to be taken before more can be added; part of it may have been. */
 static inline bool hf_address_set_add(struct hf_address_set *t, uint64_t first, uint64_t last)
 {
 	const uint64_t number = first / 64;

@@ -37,10 +37,7 @@ void hf_call_page_begin(struct hf_call_page_writer *w, uint64_t first);
 void hf_call_page_put_node(struct hf_call_page_writer *w, const struct hf_call_node *node, bool timed);
 void hf_call_page_put_stack(struct hf_call_page_writer *w, const struct hf_call_stacked *stack);
 
-/* One of stacks to a file and back, into an empty one. */
-void hf_call_page_keep(struct hf_call_page_writer *w, struct hf_keep *keep);
-
-/* Reads a page; its bytes may be damaged. */
+/* Reads one; no bytes of it are believed. */
 struct hf_call_page_reader {
 	const uint8_t *at, *end;
 	uint64_t number, left;

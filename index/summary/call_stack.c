@@ -34,6 +34,24 @@ int hf_call_stack_room(struct hf_call_stack *s, uint32_t most, uint32_t *left)
 	return 0;
 }
 
+int hf_call_stack_fit(struct hf_call_stack *s, uint32_t *left)
+{
+	uint32_t cap = s->depth ? FRAMES_LEAST : 0;
+	struct hf_call_frame *frames;
+
+	while (cap < s->depth)
+		cap *= 2;
+	if (cap == s->cap)
+		return 0;
+	frames = realloc(s->frames, (cap ? cap : 1) * sizeof *frames);
+	if (!frames)
+		return HF_ERR_NOMEM;
+	*left += s->cap - cap;
+	s->frames = frames;
+	s->cap = cap;
+	return 0;
+}
+
 void hf_call_stack_push(struct hf_call_stack *s, uint32_t node, uint64_t back)
 {
 	s->frames[s->depth++] = (struct hf_call_frame){.back = back, .node = node};
@@ -133,46 +151,4 @@ uint32_t hf_call_stack_pieces(const struct hf_call_stack *s, struct hf_call_piec
 		ret_pieces[n - 1 - i] = p;
 	}
 	return n;
-}
-
-/* ---- to a file and back ---- */
-
-/* Room for frames is doubled. */
-static bool is_room(uint32_t cap)
-{
-	return !cap || (cap >= FRAMES_LEAST && !(cap & (cap - 1)));
-}
-
-static void keep_frames(struct hf_call_stack *s, uint32_t depth, uint32_t nodes, struct hf_keep *k)
-{
-	if (k->load && s->cap && !k->err && !(s->frames = calloc(s->cap, sizeof *s->frames)))
-		hf_keep_fail(k, HF_ERR_NOMEM);
-	for (uint32_t i = 0; i < depth && !k->err; i++) {
-		HF_KEEP(k, s->frames[i].back, UINT64_MAX);
-		HF_KEEP(k, s->frames[i].node, nodes - 1);
-	}
-	s->depth = k->err ? 0 : depth;
-	for (uint32_t trap = s->trap; trap && !k->err;) {
-		const uint64_t before = trap <= s->depth ? s->frames[trap - 1].back : UINT64_MAX;
-
-		hf_keep_check(k, before < trap);
-		trap = (uint32_t)before;
-	}
-}
-
-void hf_call_stack_keep(struct hf_call_stack *s, uint32_t nodes, uint32_t most, struct hf_keep *k)
-{
-	uint32_t depth = s->depth;
-
-	HF_KEEP(k, s->base, nodes - 1);
-	HF_KEEP(k, s->begun, 1);
-	HF_KEEP(k, s->context, HF_RUN_OTHERS);
-	HF_KEEP(k, s->calls_beyond, INT64_MAX);
-	HF_KEEP(k, s->traps_beyond, INT64_MAX);
-	HF_KEEP(k, s->classes_beyond, UINT64_MAX);
-	HF_KEEP(k, s->cap, 2 * HF_CALL_DEPTH);
-	HF_KEEP(k, depth, s->cap);
-	HF_KEEP(k, s->trap, depth);
-	hf_keep_check(k, is_room(s->cap) && depth <= most && (!s->classes_beyond) == (!s->calls_beyond));
-	keep_frames(s, depth, nodes, k);
 }

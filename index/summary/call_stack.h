@@ -7,7 +7,6 @@
 #define HF_INDEX_SUMMARY_CALL_STACK_H
 
 #include "index/summary/call.h"
-#include "index/summary/keep.h"
 
 struct hf_call_frame {
 	uint64_t back; /* of a call: its return address; of a trap: the value of trap before it */
@@ -46,7 +45,9 @@ static inline uint32_t hf_call_stack_node(const struct hf_call_stack *s)
 /* Makes room for a frame. most: frames of this stack; *left: frames that all stacks may still add. 1: a limit is
  * reached. HF_ERR_NOMEM. */
 int hf_call_stack_room(struct hf_call_stack *s, uint32_t most, uint32_t *left);
-/* After hf_call_stack_room returned 0 or 1. */
+/* Gives the room back that it had only in between, to *left: so it is one that has just become as it is. HF_ERR_NOMEM. */
+int hf_call_stack_fit(struct hf_call_stack *s, uint32_t *left);
+/* Once there is room, or beyond it. */
 void hf_call_stack_push(struct hf_call_stack *s, uint32_t node, uint64_t back);
 void hf_call_stack_push_trap(struct hf_call_stack *s, uint32_t node);
 void hf_call_stack_call_beyond(struct hf_call_stack *s, uint64_t back);
@@ -54,9 +55,6 @@ void hf_call_stack_call_beyond(struct hf_call_stack *s, uint64_t back);
 bool hf_call_stack_return(struct hf_call_stack *s, uint64_t target);
 /* Ends the newest trap. False: there is none; then the stack becomes empty. */
 bool hf_call_stack_trap_return(struct hf_call_stack *s);
-
-/* To a file and back, into an empty one; of nodes of which there are so many, of at most so many frames. */
-void hf_call_stack_keep(struct hf_call_stack *s, uint32_t nodes, uint32_t most, struct hf_keep *keep);
 
 /*
  * A piece of a stack: the path of a node from its root, and the number of frames above it without a node; for

@@ -82,47 +82,6 @@ int hf_call_tree_fill(struct hf_call_tree *t, const struct hf_call_node *nodes, 
 	return 0;
 }
 
-static void keep_node(struct hf_call_node *n, struct hf_keep *k)
-{
-	HF_KEEP(k, n->function, UINT64_MAX);
-	HF_KEEP(k, n->calls, INT64_MAX);
-	HF_KEEP(k, n->own, INT64_MAX);
-	HF_KEEP(k, n->first, INT64_MAX);
-	HF_KEEP(k, n->last, INT64_MAX);
-	HF_KEEP(k, n->cycles, INT64_MAX);
-	HF_KEEP(k, n->parent, HF_CALL_NODES);
-	HF_KEEP(k, n->context, HF_RUN_OTHERS);
-	HF_KEEP(k, n->kind, HF_CALL_KINDS - 1);
-	HF_KEEP(k, n->mode, HF_MODE_COUNT - 1);
-}
-
-/* Whether the parent comes before it, and only a function has one. */
-static bool can_be(const struct hf_call_node *n, uint32_t number)
-{
-	if (!number)
-		return n->kind == HF_CALL_BEYOND && n->parent == HF_CALL_NO_NODE;
-	return n->kind == HF_CALL_FUNCTION ? n->parent != HF_CALL_NO_NODE && n->parent < number
-					   : n->kind != HF_CALL_BEYOND && n->parent == HF_CALL_NO_NODE;
-}
-
-void hf_call_tree_keep(struct hf_call_tree *t, struct hf_keep *k)
-{
-	uint32_t count = t->count;
-
-	HF_KEEP(k, count, t->most);
-	hf_keep_check(k, count != 0);
-	for (uint32_t i = 0; i < count && !k->err; i++) {
-		struct hf_call_node node = k->load ? (struct hf_call_node){0} : t->nodes[i];
-
-		keep_node(&node, k);
-		hf_keep_check(k, can_be(&node, i));
-		if (!k->load || k->err)
-			continue;
-		hf_keep_check(k, !i || find(t, &node, node.first) == i);
-		t->nodes[i] = node;
-	}
-}
-
 static uint32_t entered(struct hf_call_tree *t, uint32_t n, uint64_t ordinal)
 {
 	struct hf_call_node *node = &t->nodes[n];

@@ -7,7 +7,6 @@
 #define HF_INDEX_SUMMARY_CALL_TREE_H
 
 #include "index/summary/call.h"
-#include "index/summary/keep.h"
 
 /* Nodes are numbered in the order of time, so a parent's number is lower. */
 struct hf_call_tree {
@@ -24,11 +23,8 @@ void hf_call_tree_fini(struct hf_call_tree *t);
 /* Fills an empty one with these nodes, in order. HF_ERR_STATE: they are no tree. */
 int hf_call_tree_fill(struct hf_call_tree *t, const struct hf_call_node *nodes, uint32_t count);
 
-/* To a file and back, into an empty one. */
-void hf_call_tree_keep(struct hf_call_tree *t, struct hf_keep *keep);
-
-/* Enters a callee of parent; or a root of another kind: those of HF_CALL_ROOT differ by mode, not by function. Counts
- * it at that ordinal. Returns HF_CALL_NO_NODE: there is no room, or was none for parent. */
+/* The callee in a chain; or a root of another kind, of which those of HF_CALL_ROOT are known by mode and not by function.
+ * Both are counted, as of that ordinal. HF_CALL_BEYOND: there is no room, or none above either. */
 uint32_t hf_call_tree_call(struct hf_call_tree *t, uint32_t parent, uint64_t function, uint64_t ordinal);
 uint32_t hf_call_tree_root(struct hf_call_tree *t, const struct hf_call_node *root, uint64_t ordinal);
 /* The last call of that node, with its instructions [first, end), becomes one of another function by that caller. */

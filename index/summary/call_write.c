@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/call_write.h"
 
-#include "index/summary/call_page.h"
-
 #include <stdlib.h>
 #include <zstd.h>
 
@@ -10,16 +8,6 @@
 
 static_assert(HF_CALL_PAGE_BYTES_MAX + (HF_CALL_PAGE_BYTES_MAX >> 8) + 512 <= HF_SUMMARY_PAGE_MAX,
 	      "a page fits, compressed or not");
-
-struct hf_call_writer {
-	hf_summary_row_fn put;
-	void *ctx;
-	struct hf_calls *calls;
-	uint64_t stack_pages, node_pages;
-	struct hf_call_stacked stack;
-	struct hf_call_page_writer page; /* of stacks, then of nodes */
-	struct hf_summary_call_page row;
-};
 
 static int put_page(struct hf_call_writer *w, const struct hf_table *table, uint64_t *number)
 {
@@ -63,15 +51,17 @@ static int put_nodes(struct hf_call_writer *w)
 	return err ? err : put_page(w, &hf_table_summary_node, &w->node_pages);
 }
 
-int hf_call_writer_end(struct hf_call_writer *w, uint64_t insns)
+int hf_call_writer_flush(struct hf_call_writer *w)
+{
+	return put_page(w, &hf_table_summary_stack, &w->stack_pages);
+}
+
+/* The tree, and how much there is of all. */
+static int put_calls(struct hf_call_writer *w)
 {
 	struct hf_summary_calls row = {0};
-	int err = hf_calls_end(w->calls, insns);
+	int err = put_nodes(w);
 
-	if (!err)
-		err = put_page(w, &hf_table_summary_stack, &w->stack_pages);
-	if (!err)
-		err = put_nodes(w);
 	row.facts = w->calls->facts;
 	row.nodes = w->calls->tree.count;
 	row.node_pages = w->node_pages;
@@ -79,16 +69,35 @@ int hf_call_writer_end(struct hf_call_writer *w, uint64_t insns)
 	return err ? err : w->put(w->ctx, &hf_table_summary_calls, 0, &row);
 }
 
-void hf_call_writer_keep(struct hf_call_writer *w, uint64_t chunks, struct hf_keep *k)
+int hf_call_writer_put_all(struct hf_call_writer *w, uint64_t chunk, size_t contexts)
 {
-	hf_calls_keep(w->calls, chunks, k);
-	HF_KEEP(k, w->stack_pages, HF_NUMBER_MAX);
-	hf_call_page_keep(&w->page, k);
+	const uint64_t stack_pages = w->stack_pages;
+	int err = 0;
+
+	w->stack_pages = w->node_pages = 0;
+	hf_call_page_begin(&w->page, 0);
+	for (uint32_t i = 0; i < contexts && !err; i++) {
+		const struct hf_call_stack none = {.context = i};
+
+		err = put_stack(w, i < w->calls->stack_count ? &w->calls->stacks[i] : &none);
+	}
+	if (!err)
+		err = hf_call_writer_flush(w);
+	if (!err)
+		err = put_calls(w);
+	w->stack_pages = stack_pages;
+	w->node_pages = 0;
+	hf_call_page_begin(&w->page, chunk);
+	return err;
 }
 
-struct hf_calls *hf_call_writer_calls(struct hf_call_writer *w)
+int hf_call_writer_end(struct hf_call_writer *w, uint64_t insns)
 {
-	return w->calls;
+	int err = hf_calls_end(w->calls, insns);
+
+	if (!err)
+		err = hf_call_writer_flush(w);
+	return err ? err : put_calls(w);
 }
 
 int hf_call_writer_new(const struct hf_call_room *room, hf_summary_row_fn put, void *ctx,

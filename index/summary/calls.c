@@ -274,70 +274,23 @@ int hf_calls_resume(struct hf_calls *c, const struct hf_call_node *nodes, uint32
 	return hf_call_tree_fill(&c->tree, nodes, count);
 }
 
-/* ---- to a file and back ---- */
-
-static void keep_facts(struct hf_call_facts *f, struct hf_keep *k)
+int hf_calls_settle(struct hf_calls *c, uint64_t ordinal)
 {
-	HF_KEEP(k, f->returns, INT64_MAX);
-	HF_KEEP(k, f->unmatched, INT64_MAX);
-	HF_KEEP(k, f->trap_returns, INT64_MAX);
-	HF_KEEP(k, f->unmatched_traps, INT64_MAX);
-	HF_KEEP(k, f->deep, INT64_MAX);
-	HF_KEEP(k, f->refused, INT64_MAX);
-	HF_KEEP(k, f->losses, INT64_MAX);
-	HF_KEEP(k, f->timed, INT64_MAX);
+	int err = 0;
+
+	leave(c, ordinal);
+	for (uint32_t i = 0; i < c->stack_count && !err; i++)
+		err = hf_call_stack_fit(&c->stacks[i], &c->frames_left);
+	return err;
 }
 
-static void keep_stacks(struct hf_calls *c, struct hf_keep *k)
+int hf_calls_take_stack(struct hf_calls *c, uint32_t context, const struct hf_call_stack *stack)
 {
-	uint32_t count = c->stack_count;
-	uint64_t frames = 0;
+	int err = stack_of(c, context);
 
-	HF_KEEP(k, count, HF_RUN_OTHERS + 1);
-	if (k->load && count && !k->err) {
-		c->stacks = calloc(count, sizeof *c->stacks);
-		c->stack_count = c->stacks ? count : 0;
-		if (!c->stacks)
-			hf_keep_fail(k, HF_ERR_NOMEM);
-	}
-	for (uint32_t i = 0; i < count && !k->err; i++) {
-		hf_call_stack_keep(&c->stacks[i], c->tree.count, c->room.depth, k);
-		frames += c->stacks[i].cap;
-	}
-	HF_KEEP(k, c->frames_left, c->room.frames);
-	hf_keep_check(k, frames + c->frames_left == c->room.frames);
-}
-
-/* Which one is at hand. */
-static void keep_stack(struct hf_calls *c, struct hf_keep *k)
-{
-	bool any = c->stack != NULL;
-
-	HF_KEEP(k, any, 1);
-	HF_KEEP(k, c->context, HF_RUN_OTHERS);
-	hf_keep_check(k, !any || c->context < c->stack_count);
-	c->stack = any && !k->err ? &c->stacks[c->context] : NULL;
-}
-
-void hf_calls_keep(struct hf_calls *c, uint64_t chunks, struct hf_keep *k)
-{
-	hf_call_tree_keep(&c->tree, k);
-	keep_facts(&c->facts, k);
-	keep_stacks(c, k);
-	keep_stack(c, k);
-	HF_KEEP(k, c->node, c->tree.count - 1);
-	HF_KEEP(k, c->executed, c->tree.count - 1);
-	HF_KEEP(k, c->since, INT64_MAX);
-	HF_KEEP(k, c->entered, UINT64_MAX);
-	hf_keep_check(k, c->entered == NEVER || c->entered <= c->since);
-	HF_KEEP(k, c->early, INT64_MAX);
-	HF_KEEP(k, c->chunks, chunks);
-	HF_KEEP(k, c->trap.kind, HF_CALL_KINDS - 1);
-	HF_KEEP(k, c->trap.function, UINT64_MAX);
-	HF_KEEP(k, c->by_insn, 1);
-	HF_KEEP(k, c->returned, 1);
-	hf_keep_check(k, c->trap.kind == HF_CALL_BEYOND || c->trap.kind == HF_CALL_TRAP ||
-				 c->trap.kind == HF_CALL_INTERRUPT);
+	if (!err)
+		hf_calls_set_stack(c, stack);
+	return err;
 }
 
 int hf_calls_end(struct hf_calls *c, uint64_t insns)

@@ -68,9 +68,17 @@ static inline void hf_calls_next_chunk(struct hf_calls *calls)
 int hf_calls_resume(struct hf_calls *calls, const struct hf_call_node *nodes, uint32_t count, uint64_t ordinal,
 		    int (*want)(void *ctx, uint32_t context));
 void hf_calls_set_stack(struct hf_calls *calls, const struct hf_call_stack *stack);
-/* To a file and back, into one that is as it was made; at most so many chunks wait. */
-void hf_calls_keep(struct hf_calls *calls, uint64_t chunks, struct hf_keep *keep);
-/* At the end of the hart, which has so many instructions. */
+/* The same without want, before an event: the stack of that context, which is at hand then. */
+int hf_calls_take_stack(struct hf_calls *calls, uint32_t context, const struct hf_call_stack *stack);
+/* Whether tree and stacks are all there is to know, before an instruction in the context at hand that begins a chunk. */
+static inline bool hf_calls_are_plain(const struct hf_calls *calls)
+{
+	return calls->stack && calls->trap.kind == HF_CALL_BEYOND && !calls->by_insn && !calls->returned &&
+	       calls->chunks == 1;
+}
+/* At that ordinal: what was executed before is in the tree, and no stack has more room than it needs. HF_ERR_NOMEM. */
+int hf_calls_settle(struct hf_calls *calls, uint64_t ordinal);
+/* The hart ends, with so many instructions. */
 int hf_calls_end(struct hf_calls *calls, uint64_t insns);
 
 #endif

@@ -485,8 +485,8 @@ static int end_chunk(struct hf_collector *c, uint64_t insns)
 	return err || c->chunk % HF_GROUP_CHUNKS ? err : end_group(c, c->chunk / HF_GROUP_CHUNKS - 1, false);
 }
 
-/* Events behind an instruction belong to its chunk, even if a chunk ends between. */
-static int cut(struct hf_collector *c)
+/* What follows an instruction belongs to it, also if its chunk ends between. */
+int hf_collector_settle(struct hf_collector *c)
 {
 	int err = 0;
 
@@ -520,7 +520,7 @@ int hf_collector_put(struct hf_collector *c, const struct hf_event *ev, size_t n
 		const struct hf_event *const first = ev;
 
 		if (ev->kind == HF_EVENT_INSN && c->cuts)
-			err = cut(c);
+			err = hf_collector_settle(c);
 		while (ev < end && ev->kind == HF_EVENT_INSN)
 			ev++;
 		c->insns += (uint64_t)(ev - first);
@@ -535,7 +535,7 @@ int hf_collector_put(struct hf_collector *c, const struct hf_event *ev, size_t n
 /* Of a stretch only the attachments of its instructions matter. */
 static int put_stretch(struct hf_collector *c, const struct hf_event *ev, const struct hf_stretch *stretch)
 {
-	int err = c->cuts ? cut(c) : 0;
+	int err = c->cuts ? hf_collector_settle(c) : 0;
 
 	c->attempt = 0;
 	for (uint32_t left = stretch->others; left && !err; left &= left - 1) {
@@ -582,81 +582,36 @@ static unsigned known_bits(const struct hf_collector *c)
 	return known;
 }
 
-int hf_collector_end(struct hf_collector *c)
+int hf_collector_put_keys(struct hf_collector *c)
 {
 	struct hf_raw *raw = &c->section[HF_SECTION_KEYS];
-	int err = cut(c);
+
+	hf_raw_number(raw, known_bits(c));
+	hf_keys_code(&c->rare, raw);
+	hf_keys_code(&c->registers, raw);
+	return hf_group_write(c->writer, 0, HF_SECTION_KEYS, raw);
+}
+
+void hf_collector_resume(struct hf_collector *c, uint64_t chunk, uint64_t insns, struct hf_group_keys *keys)
+{
+	for (unsigned i = 0; i < KINDS; i++)
+		c->words[i].known = keys->known >> i & 1;
+	c->registers_known = keys->known >> KINDS & 1;
+	c->rare = keys->rare;
+	c->registers = keys->registers;
+	*keys = (struct hf_group_keys){0};
+	c->chunk = chunk;
+	c->first = c->insns = insns;
+}
+
+int hf_collector_end(struct hf_collector *c)
+{
+	int err = hf_collector_settle(c);
 
 	if (!err && c->chunk % HF_GROUP_CHUNKS)
 		err = end_group(c, c->chunk / HF_GROUP_CHUNKS, true);
 	else if (!err)
 		err = hf_group_write(c->writer, c->chunk / HF_GROUP_CHUNKS / HF_GROUP_FILTERS, HF_SECTION_FILTERS,
 				     &c->section[HF_SECTION_FILTERS]);
-	hf_raw_number(raw, known_bits(c));
-	hf_keys_code(&c->rare, raw);
-	hf_keys_code(&c->registers, raw);
-	return err ? err : hf_group_write(c->writer, 0, HF_SECTION_KEYS, raw);
-}
-
-static void keep_words(struct hf_collector *c, struct hf_keep *k)
-{
-	for (unsigned i = 0; i < KINDS; i++) {
-		hf_address_set_keep(&c->words[i].addresses, k);
-		hf_units_keep(&c->words[i].units, k);
-		HF_KEEP(k, c->words[i].known, 1);
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		hf_address_set_keep(&c->filter[i].addresses, k);
-		HF_KEEP(k, c->filter[i].level, HF_UNITS_ALL);
-		HF_KEEP(k, c->filter[i].unknown, 1);
-		hf_keep_check(k, c->filter[i].level >= FILTER_LEVEL && (c->filter[i].level <= 60 || c->filter[i].level == HF_UNITS_ALL));
-	}
-}
-
-static void keep_events(struct hf_collector *c, struct hf_keep *k)
-{
-	uint64_t n = c->event_count;
-
-	HF_KEEP(k, n, UINT32_MAX);
-	for (uint64_t i = 0; i < n && !k->err; i++) {
-		if (k->load)
-			hf_keep_fail(k, hf_array_room(&c->events, i, sizeof *c->events));
-		if (k->err)
-			break;
-		HF_KEEP(k, c->events[i].key, c->rare.count ? c->rare.count - 1 : 0);
-		HF_KEEP(k, c->events[i].ordinal, c->insns);
-		hf_keep_check(k, c->rare.count != 0);
-		c->event_count = i + 1;
-	}
-}
-
-static void keep_registers(struct hf_collector *c, struct hf_keep *k)
-{
-	struct hf_raw written = {.p = c->written, .n = c->written_room, .room = c->written_room};
-
-	HF_KEEP(k, c->registers_known, 1);
-	hf_raw_keep(&written, k);
-	c->written = written.p;
-	c->written_room = k->err ? 0 : written.n;
-	for (unsigned i = 0; i < RECENT && k->load; i++)
-		c->recent[i].key = 0;
-}
-
-void hf_collector_keep(struct hf_collector *c, struct hf_keep *k)
-{
-	HF_KEEP(k, c->insns, HF_COUNT_MAX);
-	HF_KEEP(k, c->first, c->insns);
-	HF_KEEP(k, c->chunk, HF_COUNT_MAX);
-	HF_KEEP(k, c->cuts, HF_COUNT_MAX);
-	HF_KEEP(k, c->attempt, ATTEMPTS);
-	hf_keep_check(k, c->attempt == 0 || c->attempt == ATTEMPTS);
-	for (unsigned i = 0; i < HF_SECTIONS; i++) {
-		hf_raw_keep(&c->section[i], k);
-		HF_KEEP(k, c->any[i], 1);
-	}
-	hf_keys_keep(&c->rare, k);
-	hf_keys_keep(&c->registers, k);
-	keep_words(c, k);
-	keep_events(c, k);
-	keep_registers(c, k);
+	return err ? err : hf_collector_put_keys(c);
 }

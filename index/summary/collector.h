@@ -7,6 +7,7 @@
 #define HF_INDEX_SUMMARY_COLLECTOR_H
 
 #include "codecs/stretch.h"
+#include "index/summary/group_read.h"
 #include "index/summary/run_table.h"
 
 struct hf_collector;
@@ -22,9 +23,13 @@ int hf_collector_put_known(struct hf_collector *collector, const struct hf_event
 			   const struct hf_stretch *stretch, size_t count);
 /* A chunk ends here. */
 void hf_collector_cut(struct hf_collector *collector);
-/* To a file and back, into one that is as it was made. */
-void hf_collector_keep(struct hf_collector *collector, struct hf_keep *keep);
-/* At the end of the hart, after its last cut. */
+/* Before an instruction: what has ended is complete. */
+int hf_collector_settle(struct hf_collector *collector);
+/* Of all chunks so far: what the hart has (group.h, KEYS). */
+int hf_collector_put_keys(struct hf_collector *collector);
+/* Before anything else: goes on at that chunk, which begins groups of filters, and its ordinal, with these keys, which it takes. */
+void hf_collector_resume(struct hf_collector *collector, uint64_t chunk, uint64_t insns, struct hf_group_keys *keys);
+/* The hart is complete: it ends behind the last chunk that was cut. */
 int hf_collector_end(struct hf_collector *collector);
 
 #endif

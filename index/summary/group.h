@@ -16,12 +16,15 @@
  * REGISTERS      | of each chunk how many bytes, and a bit for each register of the hart that was written or stated
  * FILTERS        | with the number of 64 groups: of each group a set of what it writes, and one of what it reads, coarser
  * KEYS           | once a hart, as of group 0: what is known of accesses and registers; all keys of rare events, all registers
+ * PLACE          | only while the summary is made (checkpoint.c)
  */
 #ifndef HF_INDEX_SUMMARY_GROUP_H
 #define HF_INDEX_SUMMARY_GROUP_H
 
 #include "codecs/base/err.h"
-#include "index/summary/keep.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 #define HF_GROUP_CHUNKS 64u
 /* Groups whose filters lie together. */
@@ -38,6 +41,7 @@ enum hf_section {
 	HF_SECTION_REGISTERS,
 	HF_SECTION_FILTERS,
 	HF_SECTION_KEYS,
+	HF_SECTION_PLACE,
 	HF_SECTIONS
 };
 #define HF_SECTION_SETS 4u /* from WRITES on */
@@ -60,7 +64,5 @@ struct hf_raw {
 uint8_t *hf_raw_room(struct hf_raw *raw, size_t n);
 void hf_raw_number(struct hf_raw *raw, uint64_t number);
 void hf_raw_bytes(struct hf_raw *raw, const void *bytes, size_t n);
-/* To a file and back. */
-void hf_raw_keep(struct hf_raw *raw, struct hf_keep *keep);
 
 #endif

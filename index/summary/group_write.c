@@ -52,19 +52,6 @@ void hf_raw_bytes(struct hf_raw *raw, const void *bytes, size_t n)
 	raw->n += p ? n : 0;
 }
 
-void hf_raw_keep(struct hf_raw *raw, struct hf_keep *k)
-{
-	uint64_t n = raw->n;
-
-	HF_KEEP(k, n, UINT32_MAX);
-	if (k->load && !k->err && !hf_raw_room(raw, n))
-		hf_keep_fail(k, HF_ERR_NOMEM);
-	if (k->err)
-		return;
-	hf_keep_bytes(k, raw->p, n);
-	raw->n = n;
-}
-
 /* ---- sections ---- */
 
 int hf_group_writer_new(hf_summary_row_fn put, void *ctx, struct hf_group_writer **ret_writer)

@@ -64,48 +64,23 @@ void hf_keys_code(const struct hf_keys *k, struct hf_raw *raw)
 int hf_keys_read(struct hf_keys *k, const uint8_t **p, const uint8_t *end)
 {
 	uint64_t count, n[5];
-	int err = 0;
+	uint32_t number;
+	int err;
 
 	*p = hf_get_varint(*p, end, &count);
 	if (!*p || count > (size_t)(end - *p))
 		return HF_ERR_STATE;
-	for (; count && !err; count--) {
+	for (uint32_t at = 0; at < count; at++) {
 		for (unsigned i = 0; i < 5 && *p; i++)
 			*p = hf_get_varint(*p, end, &n[i]);
 		if (!*p || n[2] > INT64_MAX || n[3] > INT64_MAX || n[4] > INT64_MAX)
 			return HF_ERR_STATE;
-		err = hf_array_room(&k->key, k->count, sizeof *k->key);
-		if (!err)
-			k->key[k->count++] = (struct hf_key){.a = n[0] >> 1,
-							     .maybe = n[0] & 1,
-							     .b = n[1],
-							     .total = n[2],
-							     .first = n[3],
-							     .last = n[3] + n[4]};
+		err = hf_keys_find(k, n[0] >> 1, n[1], n[0] & 1, &number);
+		if (err || number != at)
+			return err ? err : HF_ERR_STATE;
+		k->key[at].total = n[2];
+		k->key[at].first = n[3];
+		k->key[at].last = n[3] + n[4];
 	}
-	return err;
-}
-
-void hf_keys_keep(struct hf_keys *k, struct hf_keep *keep)
-{
-	uint32_t count = k->count;
-
-	HF_KEEP(keep, count, UINT32_MAX / 2);
-	for (uint32_t i = 0; i < count && !keep->err; i++) {
-		struct hf_key key = keep->load ? (struct hf_key){0} : k->key[i];
-		uint32_t number = i;
-
-		HF_KEEP(keep, key.a, UINT64_MAX);
-		HF_KEEP(keep, key.b, UINT64_MAX);
-		HF_KEEP(keep, key.maybe, 1);
-		HF_KEEP(keep, key.total, INT64_MAX);
-		HF_KEEP(keep, key.first, INT64_MAX);
-		HF_KEEP(keep, key.last, INT64_MAX);
-		if (!keep->load || keep->err)
-			continue;
-		hf_keep_fail(keep, hf_keys_find(k, key.a, key.b, key.maybe, &number));
-		hf_keep_check(keep, number == i);
-		if (!keep->err)
-			k->key[i] = key;
-	}
+	return 0;
 }

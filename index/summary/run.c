@@ -66,7 +66,18 @@ static inline uint64_t mix(uint64_t hash, uint32_t opcode)
 	return (hash + opcode) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Appends an instruction, with its opcode as in memory, to the run. */
+uint64_t hf_run_hash(const struct hf_run *run)
+{
+	uint64_t hash = 0;
+	uint32_t opcode;
+	unsigned size;
+
+	for (uint32_t at = 0; (size = hf_run_opcode(run, at, &opcode)); at += size)
+		hash = mix(hash, size == 2 ? hf_get16(run->code + at) : hf_get32(run->code + at));
+	return hash;
+}
+
+/* One more instruction, whose opcode lies like this in memory, behind those of the run. */
 static void append(struct hf_run_cutter *c, uint64_t pc, uint32_t opcode, uint32_t size)
 {
 	hf_put32(c->code + c->run.bytes, opcode);
@@ -481,72 +492,4 @@ void hf_run_cutter_free(struct hf_run_cutter *c)
 		free(c->known);
 	}
 	free(c);
-}
-
-/* ---- to a file and back ---- */
-
-void hf_run_key_keep(struct hf_run_key *key, struct hf_keep *k)
-{
-	HF_KEEP(k, key->first, UINT64_MAX);
-	HF_KEEP(k, key->last, UINT64_MAX);
-	HF_KEEP(k, key->context, HF_RUN_OTHERS);
-	HF_KEEP(k, key->mode, HF_MODE_COUNT - 1);
-	HF_KEEP(k, key->isa, UINT8_MAX);
-	HF_KEEP(k, key->entered, HF_ENTERED_COUNT - 1);
-	HF_KEEP(k, key->ended, HF_ENDED_COUNT - 1);
-}
-
-static void keep_context(struct hf_run_context *c, struct hf_keep *k)
-{
-	HF_KEEP(k, c->fields, UINT32_MAX);
-	HF_KEEP(k, c->hw, UINT32_MAX);
-	HF_KEEP(k, c->pid, UINT32_MAX);
-	HF_KEEP(k, c->tid, UINT32_MAX);
-	HF_KEEP(k, c->asid, UINT32_MAX);
-	HF_KEEP(k, c->vmid, UINT32_MAX);
-	HF_KEEP(k, c->state, UINT32_MAX);
-}
-
-static void keep_contexts(struct hf_run_cutter *c, struct hf_keep *k)
-{
-	size_t count = c->context_count;
-
-	keep_context(&c->context, k);
-	HF_KEEP(k, count, HF_RUN_CONTEXTS);
-	for (size_t i = 0; i < count && !k->err; i++) {
-		if (k->load && hf_array_room(&c->contexts, i, sizeof *c->contexts)) {
-			hf_keep_fail(k, HF_ERR_NOMEM);
-			return;
-		}
-		if (k->load)
-			c->contexts[i] = (struct hf_run_context){0};
-		keep_context(&c->contexts[i], k);
-		c->context_count = k->load ? i + 1 : count;
-	}
-	HF_KEEP(k, c->number, HF_RUN_OTHERS);
-	HF_KEEP(k, c->context_changed, 1);
-	hf_keep_check(k, c->context_changed || c->number < count || count == HF_RUN_CONTEXTS);
-}
-
-/* What is known of stretches is learnt again. */
-void hf_run_cutter_keep(struct hf_run_cutter *c, struct hf_keep *k)
-{
-	HF_KEEP(k, c->told, 1);
-	HF_KEEP(k, c->insns, INT64_MAX);
-	HF_KEEP(k, c->next, UINT64_MAX);
-	HF_KEEP(k, c->how, UINT64_MAX);
-	HF_KEEP(k, c->entered, HF_ENTERED_COUNT - 1);
-	HF_KEEP(k, c->linked, 1);
-	HF_KEEP(k, c->stub.called, 1);
-	HF_KEEP(k, c->stub.links, HF_STUB_LINKS);
-	HF_KEEP(k, c->stub.from, UINT64_MAX);
-	HF_KEEP(k, c->odd, 1);
-	hf_run_key_keep(&c->run.key, k);
-	HF_KEEP(k, c->run.insns, HF_RUN_INSNS);
-	HF_KEEP(k, c->run.bytes, HF_RUN_BYTES);
-	hf_keep_bytes(k, &c->run.hash, sizeof c->run.hash);
-	hf_keep_check(k, c->run.bytes <= 4 * c->run.insns || !c->run.insns);
-	if (c->run.insns && !k->err)
-		hf_keep_bytes(k, c->code, c->run.bytes);
-	keep_contexts(c, k);
 }

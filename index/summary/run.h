@@ -10,7 +10,6 @@
 #define HF_INDEX_SUMMARY_RUN_H
 
 #include "codecs/stretch.h"
-#include "index/summary/keep.h"
 #include "index/summary/stub.h"
 
 /* Most instructions of a run, */
@@ -73,8 +72,8 @@ unsigned hf_run_opcode(const struct hf_run *run, uint32_t at, uint32_t *ret_opco
 /* Whether an instruction of the run begins at pc; *ret_opcode: its opcode. */
 bool hf_run_has(const struct hf_run *run, uint64_t pc, uint32_t *ret_opcode);
 
-/* A run's key, to a file and back. */
-void hf_run_key_keep(struct hf_run_key *key, struct hf_keep *keep);
+/* Of its code, as the cutter has it. */
+uint64_t hf_run_hash(const struct hf_run *run);
 
 /* Gets a run, whose code is valid for the call. An error ends the cutting. */
 typedef int (*hf_run_fn)(void *ctx, const struct hf_run *run);
@@ -132,9 +131,7 @@ static inline void hf_run_cutter_watch(struct hf_run_cutter *cutter, const struc
 /* Before the first event: goes on at that ordinal, in a context, of which n are known. HF_ERR_NOMEM. */
 int hf_run_cutter_resume(struct hf_run_cutter *cutter, uint64_t ordinal, const struct hf_run_context *context,
 			 const struct hf_run_context *known, size_t n);
-/* To a file and back, into one that is as it was made. */
-void hf_run_cutter_keep(struct hf_run_cutter *cutter, struct hf_keep *keep);
-/* Puts the next events of the hart. */
+/* The next events of the hart. */
 int hf_run_cutter_put(struct hf_run_cutter *cutter, const struct hf_event *ev, size_t n);
 /* The same; stretch[count]: the stretches among them, in order. */
 int hf_run_cutter_put_known(struct hf_run_cutter *cutter, const struct hf_event *ev, size_t n,

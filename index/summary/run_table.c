@@ -32,7 +32,7 @@ int hf_run_table_new(const struct hf_run_table_room *room, struct hf_group_write
 	t->room = *room;
 	t->writer = writer;
 	t->slot_mask = slots_for(room->runs) - 1;
-	t->runs = malloc(room->runs * sizeof *t->runs);
+	t->runs = calloc(room->runs, sizeof *t->runs);
 	t->slots = calloc((size_t)t->slot_mask + 1, sizeof *t->slots);
 	t->code = malloc(room->code);
 	t->executed = malloc(room->runs * sizeof *t->executed);
@@ -102,17 +102,18 @@ static uint32_t find(const struct hf_run_table *t, const struct hf_run *run, uin
 	return at;
 }
 
-static void add_run(struct hf_run_table *t, const struct hf_run *run, uint64_t hash, uint32_t slot)
+static void add_run(struct hf_run_table *t, uint64_t number, const struct hf_run *run, uint64_t hash, uint32_t slot)
 {
-	t->runs[t->run_count] = (struct hf_run_table_run){.key = run->key,
-							  .insns = run->insns,
-							  .bytes = run->bytes,
-							  .hash = hash,
-							  .code = t->code_size,
-							  .first = t->chunk / HF_GROUP_CHUNKS};
+	t->runs[number] = (struct hf_run_table_run){.key = run->key,
+						      .insns = run->insns,
+						      .bytes = run->bytes,
+						      .hash = hash,
+						      .code = t->code_size,
+						      .first = t->chunk / HF_GROUP_CHUNKS};
 	memcpy(t->code + t->code_size, run->code, run->bytes);
 	t->code_size += run->bytes;
-	t->slots[slot] = ++t->run_count;
+	t->slots[slot] = (uint32_t)number + 1;
+	t->run_count++;
 }
 
 int hf_run_table_put(struct hf_run_table *t, const struct hf_run *run)
@@ -124,12 +125,35 @@ int hf_run_table_put(struct hf_run_table *t, const struct hf_run *run)
 	if (!t->slots[slot]) {
 		if (t->run_count == t->room.runs || t->room.code - t->code_size < run->bytes)
 			return HF_ERR_LIMIT;
-		add_run(t, run, hash, slot);
+		add_run(t, t->run_count, run, hash, slot);
 	}
 	known = &t->runs[t->slots[slot] - 1];
 	if (!known->count++)
 		t->executed[t->executed_count++] = t->slots[slot] - 1;
 	t->insns += run->insns;
+	return 0;
+}
+
+int hf_run_table_take(struct hf_run_table *t, const struct hf_page_run *from)
+{
+	const uint64_t number = from->number - t->first_number;
+	struct hf_run run = from->run;
+	uint64_t hash;
+	uint32_t slot;
+
+	run.hash = hf_run_hash(&run);
+	hash = hash_of(&run);
+	if (number >= t->room.runs || t->room.code - t->code_size < run.bytes || t->runs[number].insns)
+		return HF_ERR_STATE;
+	/* One that is there twice would have two numbers, which nobody minds. */
+	slot = (uint32_t)hash & t->slot_mask;
+	while (t->slots[slot])
+		slot = (slot + 1) & t->slot_mask;
+	add_run(t, number, &run, hash, slot);
+	t->runs[number].total = from->count;
+	t->runs[number].chunks = from->chunks;
+	t->runs[number].first = from->first;
+	t->runs[number].last = from->last;
 	return 0;
 }
 
@@ -267,76 +291,4 @@ int hf_run_table_sort(struct hf_run_table *t, const struct hf_run_table_run ***r
 		order[i] = &t->runs[i];
 	qsort_r(order, t->run_count, sizeof *order, compare, t);
 	return 0;
-}
-
-/* ---- to a file and back ---- */
-
-/* Two that are the same would be one run in two places, which nobody minds. */
-static void take_slot(struct hf_run_table *t, uint32_t number)
-{
-	uint32_t at = (uint32_t)t->runs[number - 1].hash & t->slot_mask;
-
-	while (t->slots[at])
-		at = (at + 1) & t->slot_mask;
-	t->slots[at] = number;
-}
-
-static void keep_run(struct hf_run_table *t, uint32_t i, struct hf_keep *k)
-{
-	struct hf_run_table_run *run = &t->runs[i];
-
-	if (k->load)
-		*run = (struct hf_run_table_run){.code = t->code_size};
-	hf_run_key_keep(&run->key, k);
-	HF_KEEP(k, run->insns, HF_RUN_INSNS);
-	HF_KEEP(k, run->bytes, HF_RUN_BYTES);
-	hf_keep_bytes(k, &run->hash, sizeof run->hash);
-	hf_keep_check(k, run->insns && run->bytes <= t->room.code - run->code);
-	if (!k->err)
-		hf_keep_bytes(k, t->code + run->code, run->bytes);
-	HF_KEEP(k, run->count, UINT32_MAX);
-	HF_KEEP(k, run->total, HF_COUNT_MAX);
-	HF_KEEP(k, run->chunks, run->total);
-	HF_KEEP(k, run->first, t->chunk / HF_GROUP_CHUNKS);
-	HF_KEEP(k, run->last, t->chunk / HF_GROUP_CHUNKS);
-	if (!k->load || k->err)
-		return;
-	t->code_size += run->bytes;
-	t->run_count = i + 1;
-	take_slot(t, i + 1);
-	if (run->count)
-		t->executed[t->executed_count++] = i;
-}
-
-static void keep_posting(struct hf_run_table *t, size_t i, struct hf_keep *k)
-{
-	struct hf_run_table_posting *p = &t->postings[i];
-
-	HF_KEEP(k, p->run, t->first_number + t->run_count - 1);
-	HF_KEEP(k, p->chunk, HF_GROUP_CHUNKS - 1);
-	HF_KEEP(k, p->count, UINT32_MAX);
-	hf_keep_check(k, p->count != 0);
-}
-
-void hf_run_table_keep(struct hf_run_table *t, struct hf_keep *k)
-{
-	uint64_t postings = t->posting_count;
-	uint32_t count = t->run_count;
-
-	HF_KEEP(k, t->chunk, INT64_MAX);
-	HF_KEEP(k, t->first_chunk, t->chunk);
-	HF_KEEP(k, t->insns, INT64_MAX);
-	HF_KEEP(k, t->first_number, HF_NUMBER_MAX);
-	HF_KEEP(k, count, t->room.runs);
-	for (uint32_t i = 0; i < count && !k->err; i++)
-		keep_run(t, i, k);
-	HF_KEEP(k, postings, HF_GROUP_CHUNKS << 20);
-	for (size_t i = 0; i < postings && !k->err; i++) {
-		if (k->load)
-			hf_keep_fail(k, make_room(t, 1));
-		if (k->err)
-			break;
-		keep_posting(t, i, k);
-		t->posting_count = i + 1;
-	}
 }

@@ -8,7 +8,7 @@
 #define HF_INDEX_SUMMARY_RUN_TABLE_H
 
 #include "index/summary/group_write.h"
-#include "index/summary/run.h"
+#include "index/summary/page.h"
 
 /* Most runs at a time, and bytes of their code: with the table 15 MiB, of which unused memory costs nothing. For a
  * chunk: bytes of the sets of what it writes and reads, of both for attempts, and of its rare events. Most keys of rare
@@ -57,7 +57,9 @@ void hf_run_table_free(struct hf_run_table *table);
 
 /* Counts a run in the present chunk. HF_ERR_LIMIT: there is no room, and nothing has changed. */
 int hf_run_table_put(struct hf_run_table *table, const struct hf_run *run);
-/* Ends the present chunk, and with each 64th its group. */
+/* Before anything else: a run that an earlier one had, and what it knew of it. HF_ERR_STATE: that cannot be. */
+int hf_run_table_take(struct hf_run_table *table, const struct hf_page_run *run);
+/* The chunk at hand ends, and with each 64th its group. */
 int hf_run_table_cut(struct hf_run_table *table);
 /* At the end of the hart, after its last cut. */
 int hf_run_table_end(struct hf_run_table *table);
@@ -68,8 +70,5 @@ int hf_run_table_sort(struct hf_run_table *table, const struct hf_run_table_run 
 int hf_run_table_settle(struct hf_run_table *table);
 /* After hf_run_table_settle: removes all runs. */
 void hf_run_table_reset(struct hf_run_table *table);
-
-/* To a file and back, into an empty one. */
-void hf_run_table_keep(struct hf_run_table *table, struct hf_keep *keep);
 
 #endif

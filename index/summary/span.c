@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/span.h"
 
-#include "index/summary/page.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -11,14 +9,6 @@
 
 static_assert(HF_PAGE_BYTES_MAX + (HF_PAGE_BYTES_MAX >> 8) + 512 <= HF_SUMMARY_PAGE_MAX,
 	      "a page fits, compressed or not");
-
-struct hf_span_writer {
-	hf_summary_row_fn put;
-	void *ctx;
-	uint64_t spans, pages, runs; /* of the hart so far */
-	struct hf_page_writer page;
-	struct hf_summary_page page_row;
-};
 
 int hf_span_writer_new(hf_summary_row_fn put, void *ctx, struct hf_span_writer **ret_writer)
 {
@@ -49,7 +39,7 @@ static int put_page(struct hf_span_writer *w)
 	row->end = facts->end;
 	row->runs = facts->runs;
 	row->size = (uint32_t)w->page.n;
-	n = ZSTD_compress(row->data, sizeof row->data, w->page.bytes, w->page.n, LEVEL);
+	n = ZSTD_compress(row->data, sizeof row->data, w->page.bytes, w->page.n, w->level ? w->level : LEVEL);
 	if (ZSTD_isError(n))
 		return HF_ERR_NOMEM;
 	row->n = (uint32_t)n;
@@ -96,7 +86,6 @@ int hf_span_writer_put(struct hf_span_writer *w, struct hf_run_table *table)
 		err = put_page(w);
 	span.pages = w->pages - span.page;
 	w->runs += table->run_count;
-	hf_run_table_reset(table);
 	return err ? err : w->put(w->ctx, &hf_table_summary_span, w->spans++, &span);
 }
 
@@ -120,11 +109,4 @@ int hf_span_writer_end(struct hf_span_writer *w, const struct hf_run_cutter *cut
 	ret_hart->runs = w->runs;
 	ret_hart->contexts = cutter->context_count;
 	return err;
-}
-
-void hf_span_writer_keep(struct hf_span_writer *w, struct hf_keep *k)
-{
-	HF_KEEP(k, w->spans, HF_NUMBER_MAX);
-	HF_KEEP(k, w->pages, HF_NUMBER_MAX);
-	HF_KEEP(k, w->runs, HF_NUMBER_MAX);
 }

@@ -9,15 +9,20 @@
 #include "index/summary/run_table.h"
 #include "index/table/row.h"
 
-struct hf_span_writer;
+struct hf_span_writer {
+	hf_summary_row_fn put;
+	void *ctx;
+	uint64_t spans, pages, runs; /* of the hart so far */
+	int level;		     /* of compression: 0 is as usual */
+	struct hf_page_writer page;
+	struct hf_summary_page page_row;
+};
 
 int hf_span_writer_new(hf_summary_row_fn put, void *ctx, struct hf_span_writer **ret_writer);
 void hf_span_writer_free(struct hf_span_writer *writer);
-/* Writes and empties the table; an empty one is not written. */
+/* All that the table holds, unless that is nothing; it stays there. */
 int hf_span_writer_put(struct hf_span_writer *writer, struct hf_run_table *table);
-/* To a file and back: what it has written. */
-void hf_span_writer_keep(struct hf_span_writer *writer, struct hf_keep *keep);
-/* At the end of the hart: writes its contexts, and sets the summary's members of *ret_hart. */
+/* The hart is complete: which contexts its runs are of. Adds to *ret_hart what is the summary's. */
 int hf_span_writer_end(struct hf_span_writer *writer, const struct hf_run_cutter *cutter,
 		       struct hf_summary_hart *ret_hart);
 

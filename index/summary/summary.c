@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/summary_internal.h"
 
+#include "codecs/base/array.h"
 #include "index/read/decode_index.h"
 #include "index/summary/group.h"
 #include "index/summary/page.h"
@@ -136,6 +137,21 @@ int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t numbe
 					       .vmid = row.vmid,
 					       .state = row.state};
 	return hf_published_noted(&summary->file, err);
+}
+
+int hf_summary_contexts(struct hf_summary *summary, uint32_t hart, struct hf_run_context **ret_contexts, size_t *ret_count)
+{
+	struct hf_run_context context;
+	int err;
+
+	while (!(err = hf_summary_context(summary, hart, (uint32_t)*ret_count, &context))) {
+		err = *ret_count < HF_RUN_CONTEXTS ? hf_array_room(ret_contexts, *ret_count, sizeof context)
+						   : HF_ERR_STATE;
+		if (err)
+			return err;
+		(*ret_contexts)[(*ret_count)++] = context;
+	}
+	return err == HF_ERR_NOT_FOUND ? 0 : err;
 }
 
 /* ---- runs ---- */

@@ -11,8 +11,8 @@
 #include "index/base/identity.h"
 #include "index/summary/run.h"
 
-/* Changes with the contents of pages and sections. */
-#define HF_SUMMARY_VERSION 8
+/* Changes with what pages and sections hold. */
+#define HF_SUMMARY_VERSION 9
 
 struct hf_index;
 struct hf_summary;
@@ -41,7 +41,11 @@ bool hf_summary_is_wanted(const struct hf_index *index);
 /* The context with that number in the runs of the hart. HF_ERR_NOT_FOUND: there is none, as for HF_RUN_OTHERS. */
 int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t number, struct hf_run_context *ret_context);
 
-/* A run of the hart, with its counts. The same run may come once for each span of the hart. */
+/* All of them, by their numbers, into an empty array, for free() in any case. HF_ERR_STATE, HF_ERR_NOMEM. */
+int hf_summary_contexts(struct hf_summary *summary, uint32_t hart, struct hf_run_context **ret_contexts,
+			size_t *ret_count);
+
+/* A run of the hart, with what is known of it. The same run may come once for each span of the hart. */
 struct hf_summary_run {
 	struct hf_run run;
 	uint64_t count;	     /* how often it was executed */

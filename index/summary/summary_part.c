@@ -2,6 +2,7 @@
 #include "index/summary/summary_part.h"
 
 #include "index/store/packs.h"
+#include "index/summary/checkpoint.h"
 #include "index/summary/summary.h"
 
 static const struct hf_table *const tables[HF_TABLES_MOST] = {
@@ -32,43 +33,7 @@ static void close_store(struct hf_summary_part *part)
 	part->store = NULL;
 }
 
-/* A file that survives an interruption. */
-static bool can_keep(const struct hf_summary_part *part)
-{
-	return hf_part_journaled(&part->file) >= 0;
-}
-
 /* ---- what an earlier build left ---- */
-
-static int has_row(struct hf_summary_part *part, uint64_t table, uint64_t key)
-{
-	uint64_t number;
-	int err = tables[table] ? 0 : HF_ERR_STATE;
-
-	/* Of rows that are bytes alone the first column is no number. */
-	if (!err)
-		err = hf_store_number(part->store, tables[table], key, &number);
-	return err == HF_NOTE_END ? 0 : err && !(err == HF_ERR_STATE && tables[table]) ? err : 1;
-}
-
-static int look_at_state(struct hf_summary_part *part)
-{
-	int err = hf_summary_state_read(part->file.dirfd, &part->identity, &part->place, NULL, NULL);
-
-	/* Harts that are whole need none. */
-	if (err == HF_ERR_NOT_FOUND)
-		return 0;
-	/* Whatever it is, the summary can be made without it. */
-	if (err)
-		return err == HF_ERR_NOMEM ? err : HF_ERR_STATE;
-	part->rows = part->place.rows;
-	part->last_table = part->place.table;
-	part->last_key = part->place.key;
-	/* They were put one after the other. */
-	err = part->rows ? has_row(part, part->last_table, part->last_key) : 1;
-	part->has_state = err == 1;
-	return err < 0 ? err : err ? 0 : HF_ERR_STATE;
-}
 
 static int resume(struct hf_summary_part *part, const struct hf_chunk_limits *limits)
 {
@@ -80,16 +45,9 @@ static int resume(struct hf_summary_part *part, const struct hf_chunk_limits *li
 	if (!err && (!hf_identity_equal(&meta.identity, &part->identity) || meta.version != HF_SUMMARY_VERSION ||
 		     !hf_chunk_limits_equal(&meta.limits, limits)))
 		err = HF_ERR_STATE;
-	if (!err && !meta.complete)
-		err = look_at_state(part);
-	part->resumed = part->again = !err;
+	part->resumed = !err;
 	part->complete = !err && meta.complete;
 	return err;
-}
-
-int hf_summary_part_has_hart(struct hf_summary_part *part, uint64_t slot)
-{
-	return part->resumed ? has_row(part, HF_TABLE_HART, slot) : 0;
 }
 
 int hf_summary_part_hart(struct hf_summary_part *part, uint64_t slot, struct hf_summary_hart *ret_hart)
@@ -97,13 +55,17 @@ int hf_summary_part_hart(struct hf_summary_part *part, uint64_t slot, struct hf_
 	return hf_store_find(part->store, &hf_table_summary_hart, HF_SEEK_AT, slot, NULL, ret_hart);
 }
 
-int hf_summary_part_load(struct hf_summary_part *part, uint64_t slot, hf_summary_keep_fn fn, void *ctx)
+int hf_summary_part_has_hart(struct hf_summary_part *part, uint64_t slot)
 {
-	struct hf_summary_place place;
+	struct hf_summary_hart hart;
+	int err = part->resumed ? hf_summary_part_hart(part, slot, &hart) : (int)HF_NOTE_END;
 
-	if (!part->has_state || part->place.slot != slot)
-		return HF_NOTE_END;
-	return hf_summary_state_read(part->file.dirfd, &part->identity, &place, fn, ctx);
+	return err < 0 ? err : !err;
+}
+
+bool hf_summary_part_checkpoint(struct hf_summary_part *part, uint32_t id, struct hf_summary_hart *ret_hart)
+{
+	return part->resumed && !hf_summary_part_hart(part, HF_SLOT_CHECKPOINT, ret_hart) && ret_hart->id == id;
 }
 
 /* ---- opening and closing ---- */
@@ -113,10 +75,7 @@ int hf_summary_part_reset(struct hf_summary_part *part, const struct hf_chunk_li
 	int err;
 
 	close_store(part);
-	part->resumed = part->complete = part->has_state = part->again = part->written = false;
-	part->rows = part->last_table = part->last_key = 0;
-	if (can_keep(part))
-		hf_summary_state_remove(part->file.dirfd, &part->identity);
+	part->resumed = part->complete = false;
 	err = hf_part_reset(&part->file);
 	if (!err)
 		err = hf_store_open_part(&part->file, HF_DB_SUMMARY, &part->store);
@@ -134,7 +93,7 @@ int hf_summary_part_open(struct hf_summary_part *part, int dirfd, const struct h
 	err = hf_part_open(dirfd, name, &part->file);
 	if (err)
 		return err;
-	err = hf_part_is_empty(&part->file) || !can_keep(part) ? HF_ERR_STATE : resume(part, limits);
+	err = hf_part_is_empty(&part->file) || hf_part_journaled(&part->file) < 0 ? HF_ERR_STATE : resume(part, limits);
 	if (err == HF_ERR_STATE)
 		err = hf_summary_part_reset(part, limits);
 	if (err)
@@ -148,65 +107,26 @@ void hf_summary_part_close(struct hf_summary_part *part)
 	hf_part_close(&part->file);
 }
 
-void hf_summary_part_remove(struct hf_summary_part *part)
-{
-	if (can_keep(part))
-		hf_summary_state_remove(part->file.dirfd, &part->identity);
-	hf_part_remove(&part->file);
-}
-
-int hf_summary_part_publish(struct hf_summary_part *part)
-{
-	int err = hf_part_publish(&part->file);
-
-	if (!err && can_keep(part))
-		hf_summary_state_remove(part->file.dirfd, &part->identity);
-	return err;
-}
-
 /* ---- making ---- */
+
+static int drop_checkpoint(struct hf_summary_part *part)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < HF_TABLES_MOST && !err; i++)
+		if (tables[i] && i != HF_TABLE_HART)
+			err = hf_store_cut(part->store, tables[i], hf_row_id(HF_SLOT_CHECKPOINT, 0),
+					   hf_row_id(HF_SLOT_CHECKPOINT, HF_NUMBER_MAX));
+	return err ? err : hf_store_cut(part->store, &hf_table_summary_hart, HF_SLOT_CHECKPOINT, HF_SLOT_CHECKPOINT);
+}
 
 int hf_summary_part_put(struct hf_summary_part *part, enum hf_table_id table, uint64_t key, const void *row)
 {
-	int err = tables[table] ? 0 : HF_ERR_BUG;
-
-	part->rows++;
-	part->last_table = table;
-	part->last_key = key;
-	/* Where one is missing, so are all behind it. */
-	if (!err && part->again) {
-		err = has_row(part, table, key);
-		part->again = err == 1;
-	}
-	if (err < 0)
-		return err;
-	return part->again ? 0 : hf_store_put(part->store, tables[table], key, row);
-}
-
-void hf_summary_part_keep(struct hf_summary_part *part, const struct hf_summary_place *place, hf_summary_keep_fn fn,
-			  void *ctx)
-{
-	struct hf_summary_place full = *place;
-
-	if (!can_keep(part))
-		return;
-	full.rows = part->rows;
-	full.table = part->last_table;
-	full.key = part->last_key;
-	part->written = hf_summary_state_write(part->file.dirfd, &part->identity, &full, fn, ctx) == 0;
-	/* The index goes on without it, so that the one before is of no use. */
-	if (!part->written)
-		hf_summary_state_remove(part->file.dirfd, &part->identity);
-}
-
-int hf_summary_part_commit(struct hf_summary_part *part)
-{
-	int err = hf_store_commit(part->store);
-
-	if (!err && part->written && hf_summary_state_publish(part->file.dirfd, &part->identity))
-		hf_summary_state_remove(part->file.dirfd, &part->identity);
-	part->written = false;
-	return err;
+	if (!tables[table])
+		return HF_ERR_BUG;
+	if (table == HF_TABLE_HART && key == HF_SLOT_CHECKPOINT && !((const struct hf_summary_hart *)row)->chunks)
+		return drop_checkpoint(part);
+	return hf_store_put(part->store, tables[table], key, row);
 }
 
 int hf_summary_part_finish(struct hf_summary_part *part, const struct hf_chunk_limits *limits)

@@ -174,7 +174,32 @@ int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_su
 
 /* ---- stacks ---- */
 
-/* lowest: the kind with which it begins, a root or a trap. */
+int hf_summary_stack_copy(const struct hf_summary_stack *from, struct hf_call_stack *ret_stack)
+{
+	const uint32_t below = from->count && from->kind[0] == HF_CALL_ROOT;
+	struct hf_call_stack *to = ret_stack;
+
+	*to = (struct hf_call_stack){.begun = below,
+				     .base = below ? from->nodes[0] : HF_CALL_NO_NODE,
+				     .calls_beyond = from->calls_beyond,
+				     .traps_beyond = from->traps_beyond,
+				     .classes_beyond = from->classes_beyond};
+	if (from->count == below)
+		return 0;
+	to->cap = from->count - below;
+	to->frames = malloc(to->cap * sizeof *to->frames);
+	if (!to->frames)
+		return HF_ERR_NOMEM;
+	for (uint32_t i = below; i < from->count; i++) {
+		if (from->kind[i] == HF_CALL_FUNCTION)
+			hf_call_stack_push(to, from->nodes[i], from->back[i]);
+		else
+			hf_call_stack_push_trap(to, from->nodes[i]);
+	}
+	return 0;
+}
+
+/* lowest: whether it begins with a root or with a trap. */
 static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_piece *piece, enum hf_call_kind lowest,
 		      struct hf_summary_stack *stack)
 {

@@ -40,8 +40,12 @@ struct hf_summary_stack {
 	uint64_t back[HF_CALL_DEPTH + 1]; /* return addresses of calls */
 };
 
-/* The stack at the first instruction of that chunk, of the tree's hart. Errors as above; HF_ERR_NOT_FOUND: there is no
- * such chunk. */
+/* As calls are followed with it (summary/call_stack.h). HF_ERR_NOMEM. */
+struct hf_call_stack;
+int hf_summary_stack_copy(const struct hf_summary_stack *from, struct hf_call_stack *ret_stack);
+
+/* The stack in which the first instruction of that chunk is executed, of the hart of the tree. Errors as above;
+ * HF_ERR_NOT_FOUND: no such chunk. */
 int hf_summary_stack_at(struct hf_summary *summary, const struct hf_summary_tree *tree, uint64_t chunk,
 			struct hf_summary_stack *ret_stack);
 /* The last chunk before that one that begins in that context, and its stack. HF_ERR_NOT_FOUND: there is none. */

@@ -32,25 +32,6 @@ void hf_units_free(struct hf_units *u)
 	*u = (struct hf_units){0};
 }
 
-void hf_units_keep(struct hf_units *u, struct hf_keep *k)
-{
-	uint64_t n = u->n;
-
-	HF_KEEP(k, u->level, HF_UNITS_ALL);
-	HF_KEEP(k, u->unknown, 1);
-	HF_KEEP(k, n, UINT32_MAX);
-	for (uint64_t i = 0; i < n && !k->err; i++) {
-		struct hf_range range = k->load ? (struct hf_range){0} : u->range[i];
-
-		HF_KEEP(k, range.first, UINT64_MAX);
-		HF_KEEP(k, range.last, UINT64_MAX);
-		hf_keep_check(k, range.first <= range.last);
-		if (k->load && !k->err)
-			hf_keep_fail(k, hf_units_add(u, &range, 1));
-	}
-	u->together = false;
-}
-
 /* ---- coarser ---- */
 
 static int compare(const void *a, const void *b)

@@ -27,8 +27,6 @@ struct hf_units {
 /* Adds ranges of units, ascending, as from hf_address_set_take. HF_ERR_NOMEM. */
 int hf_units_add(struct hf_units *units, const struct hf_range *ranges, size_t n);
 void hf_units_free(struct hf_units *units);
-/* To a file and back. */
-void hf_units_keep(struct hf_units *units, struct hf_keep *keep);
 /* Larger units. */
 void hf_units_coarsen(struct hf_units *units, unsigned level);
 /* Coarsens them until both together have at most `most` bytes. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The summary of a build that is interrupted goes on where it was, in the pass of the index or in one of its own: its
- * file is byte for byte the one of a build that was not, wherever that was, and with any number of threads. What cannot
- * be used of what was kept is noticed, and the summary is made from the beginning.
+ * The summary of a build that is interrupted goes on behind the index, from its last checkpoint, in however many tries: it
+ * has the rows of one that was not, wherever that was, and with any number of threads. What cannot be used of what was
+ * there is noticed, and the summary is made from the beginning.
  */
 #include "index/store/file_name.h"
 #include "index/summary/calls.h"
-#include "index/summary/run_table.h"
+#include "index/summary/checkpoint.h"
 #include "index/summary/summary.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
@@ -75,7 +75,6 @@ static bool is_there(const struct hf_ixtest *t, const char *form)
 	return faccessat(t->dirfd, name, F_OK, 0) == 0;
 }
 
-#define STATE ".%s.hfq-state.part"
 #define PART ".%s.hfq.part"
 #define INDEX_PART ".%s.hfi.part"
 
@@ -91,14 +90,14 @@ static struct hf_walk_bytes reference(struct hf_ixtest *t)
 	t->build.threads = NULL;
 	hf_ixtest_build(t);
 	t->build.threads = threads;
-	want = bytes_of(t, "%s.hfq");
+	want = hf_ixtest_dump(t, ".hfq");
 	hf_ixtest_clear(t);
 	return want;
 }
 
 static void compare(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
-	struct hf_walk_bytes got = bytes_of(t, "%s.hfq");
+	struct hf_walk_bytes got = hf_ixtest_dump(t, ".hfq");
 
 	CHECK_EQ(hf_ixtest_count(t, "part"), 0);
 	CHECK_EQ(got.n, want->n);
@@ -107,12 +106,12 @@ static void compare(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 	hf_ixtest_clear(t);
 }
 
-/* Cancels a build; sees whether the summary is made behind the index. */
+/* Cancels a build. */
 struct watch {
 	struct hf_ixtest *t;
 	unsigned left; /* 0: it is not cancelled */
 	unsigned calls;
-	bool behind;
+	unsigned behind; /* of these, while the index is there */
 };
 
 static int look(void *ctx, const struct hf_build_progress *progress)
@@ -121,16 +120,19 @@ static int look(void *ctx, const struct hf_build_progress *progress)
 
 	(void)progress;
 	w->calls++;
-	w->behind = w->behind || is_there(w->t, "%s.hfi");
+	w->behind += is_there(w->t, "%s.hfi");
 	return w->left && !--w->left;
 }
 
-static int build(struct hf_ixtest *t, unsigned every, unsigned left, struct watch *ret_watch)
+/* It commits, and looks, so often that some chunks of a hart are between two checkpoints. */
+enum { EVERY = 1500 };
+
+static int build(struct hf_ixtest *t, unsigned left, struct watch *ret_watch)
 {
 	int err;
 
 	*ret_watch = (struct watch){.t = t, .left = left};
-	t->build.every = every;
+	t->build.every = EVERY;
 	t->build.on_progress = look;
 	t->build.ctx = ret_watch;
 	err = hf_build_run(&t->build, NULL);
@@ -141,64 +143,58 @@ static int build(struct hf_ixtest *t, unsigned every, unsigned left, struct watc
 }
 
 /* Once, after so many commits. */
-static void test_once(struct hf_ixtest *t)
+static void test_once(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
-	struct hf_walk_bytes want = reference(t);
 	struct watch watch;
+	unsigned left = 0;
+	bool cancelled;
 
-	for (unsigned left = 1; left; left += 1 + left / 4) {
-		const bool cancelled = build(t, 1, left, &watch) != 0;
-
-		left = cancelled ? left : UINT32_MAX;
+	do {
+		cancelled = build(t, ++left, &watch) != 0;
 		CHECK(!cancelled || is_there(t, PART));
 		if (cancelled)
-			CHECK_EQ(build(t, 1, 0, &watch), 0);
-		CHECK(!watch.behind);
-		compare(t, &want);
-		if (!cancelled)
-			break;
-	}
-	hf_bytes_free(&want);
+			CHECK_EQ(build(t, 0, &watch), 0);
+		compare(t, want);
+	} while (cancelled);
+	CHECK(left > 4);
 }
 
-/* Again and again, so that it never gets far. */
-static void test_often(struct hf_ixtest *t, unsigned every, unsigned left)
+/* Again and again; each time it comes farther than from one checkpoint to the next. */
+static void test_often(struct hf_ixtest *t, const struct hf_walk_bytes *want, unsigned left)
 {
-	struct hf_walk_bytes want = reference(t);
 	unsigned rounds = 0;
 	struct watch watch;
 
-	while (build(t, every, left, &watch)) {
-		CHECK(!watch.behind);
-		CHECK(++rounds < 5000);
-	}
-	CHECK(rounds && !watch.behind);
-	compare(t, &want);
-	hf_bytes_free(&want);
+	while (build(t, left, &watch))
+		CHECK(++rounds < 200);
+	CHECK(rounds > 0);
+	compare(t, want);
+}
+
+static void build_index(struct hf_ixtest *t)
+{
+	t->build.summary = false;
+	hf_ixtest_build(t);
+	t->build.summary = true;
 }
 
 /* In a pass of its own: it does not begin with the first chunk then. */
-static void test_behind(struct hf_ixtest *t)
+static void test_behind(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
-	struct hf_walk_bytes want = reference(t);
 	struct watch all, watch;
-	unsigned rounds = 0, most = 0;
 
-	for (int whole = 1; whole >= 0; whole--) {
-		t->build.summary = false;
-		hf_ixtest_build(t);
-		t->build.summary = true;
-		if (whole)
-			CHECK_EQ(build(t, 1, 0, &all), 0);
-		while (!whole && build(t, 1, 5, &watch)) {
-			most = watch.calls > most ? watch.calls : most;
-			CHECK(++rounds < 5000);
-		}
-		compare(t, &want);
+	build_index(t);
+	CHECK_EQ(build(t, 0, &all), 0);
+	CHECK_EQ(all.behind, all.calls);
+	compare(t, want);
+	for (unsigned left = 1; left < all.calls; left += 2) {
+		build_index(t);
+		CHECK_EQ(build(t, left, &watch), HF_ERR_CANCELLED);
+		CHECK_EQ(build(t, 0, &watch), 0);
+		/* At most what is between two checkpoints is done twice. */
+		CHECK(t->threads || watch.calls + left <= all.calls + 2 + HF_CHECKPOINT_CHUNKS / EVERY);
+		compare(t, want);
 	}
-	/* How many depends on what several threads did between two looks. */
-	CHECK(rounds && most < all.calls && rounds < all.calls);
-	hf_bytes_free(&want);
 }
 
 static void change(const struct hf_ixtest *t, const char *form, off_t at)
@@ -216,16 +212,6 @@ static void change(const struct hf_ixtest *t, const char *form, off_t at)
 	close(fd);
 }
 
-static off_t size_of(const struct hf_ixtest *t, const char *form)
-{
-	char name[HF_FILE_NAME_SIZE];
-	struct stat st;
-
-	name_of(t, form, name);
-	CHECK_EQ(fstatat(t->dirfd, name, &st, 0), 0);
-	return st.st_size;
-}
-
 static void shorten(const struct hf_ixtest *t, const char *form, off_t size)
 {
 	char name[HF_FILE_NAME_SIZE];
@@ -237,96 +223,59 @@ static void shorten(const struct hf_ixtest *t, const char *form, off_t size)
 	close(fd);
 }
 
-static void interrupt(struct hf_ixtest *t)
+static void interrupt(struct hf_ixtest *t, unsigned left)
 {
 	struct watch watch;
 
-	CHECK_EQ(build(t, 1, 20, &watch), HF_ERR_CANCELLED);
-	CHECK(is_there(t, STATE) && is_there(t, PART));
+	CHECK_EQ(build(t, left, &watch), HF_ERR_CANCELLED);
+	CHECK(is_there(t, PART));
 }
 
 static void finish(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
 	struct watch watch;
 
-	CHECK_EQ(build(t, 1, 0, &watch), 0);
+	CHECK_EQ(build(t, 0, &watch), 0);
 	/* The index goes on, the summary begins anew. */
 	CHECK(watch.behind);
 	compare(t, want);
 }
 
-static void test_damaged(struct hf_ixtest *t)
+static void test_damaged(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
-	struct hf_walk_bytes want = reference(t);
 	char name[HF_FILE_NAME_SIZE];
-	off_t size;
 
-	interrupt(t);
-	size = size_of(t, STATE);
-	hf_ixtest_clear(t);
-	for (off_t at = 0; at < size; at += 1 + size / 23) {
-		interrupt(t);
-		change(t, STATE, at);
-		finish(t, &want);
-	}
-	for (off_t left = 0; left < size; left += 1 + size / 7) {
-		interrupt(t);
-		shorten(t, STATE, left);
-		finish(t, &want);
-	}
 	for (off_t at = 8000; at < 3 * 8192; at += 8192) {
-		interrupt(t);
+		interrupt(t, 4);
 		change(t, PART, at);
-		finish(t, &want);
+		finish(t, want);
 	}
-	interrupt(t);
-	shorten(t, PART, 0);
-	finish(t, &want);
-	interrupt(t);
-	name_of(t, STATE, name);
+	for (off_t left = 0; left < 3 * 8192; left += 8000) {
+		interrupt(t, 4);
+		shorten(t, PART, left);
+		finish(t, want);
+	}
+	interrupt(t, 4);
+	name_of(t, PART, name);
 	CHECK_EQ(unlinkat(t->dirfd, name, 0), 0);
-	finish(t, &want);
-	hf_bytes_free(&want);
+	finish(t, want);
 }
 
-/* An earlier state and index with later rows, as a kill in the middle of a commit leaves them: rows that come again are
- * not put twice. */
-static void test_torn(struct hf_ixtest *t)
+/* One of the two files is of an earlier time than the other, as a kill in the middle of a commit leaves them. */
+static void test_torn(struct hf_ixtest *t, const struct hf_walk_bytes *want, const char *older)
 {
-	struct hf_walk_bytes want = reference(t);
-
-	for (unsigned left = 3; left < 40; left += 6) {
-		struct hf_walk_bytes state, index;
+	for (unsigned left = 2; left < 6; left += 2) {
+		struct hf_walk_bytes bytes;
 		struct watch watch;
 
-		CHECK_EQ(build(t, 1, left, &watch), HF_ERR_CANCELLED);
-		state = bytes_of(t, STATE);
-		index = bytes_of(t, INDEX_PART);
-		if (build(t, 1, left, &watch)) {
-			put_back(t, STATE, &state);
-			put_back(t, INDEX_PART, &index);
-			CHECK_EQ(build(t, 1, 0, &watch), 0);
-		}
-		CHECK(!watch.behind);
-		compare(t, &want);
-		hf_bytes_free(&state);
-		hf_bytes_free(&index);
+		interrupt(t, left);
+		bytes = bytes_of(t, older);
+		if (build(t, left, &watch) && is_there(t, older))
+			put_back(t, older, &bytes);
+		CHECK_EQ(build(t, 0, &watch), 0);
+		compare(t, want);
+		hf_bytes_free(&bytes);
 	}
-	hf_bytes_free(&want);
-}
-
-/* A state of another time than the index: of no use. */
-static void test_old_state(struct hf_ixtest *t)
-{
-	struct hf_walk_bytes want = reference(t), state;
-	struct watch watch;
-
-	CHECK_EQ(build(t, 1, 4, &watch), HF_ERR_CANCELLED);
-	state = bytes_of(t, STATE);
-	CHECK_EQ(build(t, 1, 30, &watch), HF_ERR_CANCELLED);
-	put_back(t, STATE, &state);
-	finish(t, &want);
-	hf_bytes_free(&want);
 }
 
 static unsigned three(void *ctx)
@@ -335,20 +284,24 @@ static unsigned three(void *ctx)
 	return 3;
 }
 
-static void test_all(struct hf_ixtest *t)
+static void test_all(struct hf_ixtest *t, size_t records, unsigned harts, uint64_t seed)
 {
-	hf_ixtest_limit(t, 20);
-	hf_ixtest_capture(t, 600, 2, HARTS, 1);
-	test_once(t);
-	test_often(t, 1, 2);
-	test_often(t, 3, 2);
-	test_behind(t);
-	test_torn(t);
-	/* A chunk of several batches: it is interrupted in the middle of one too. */
-	hf_ixtest_limit(t, 5000);
-	hf_ixtest_capture(t, 16000, 2, HARTS, 5);
-	test_once(t);
-	test_often(t, 1, 2);
+	struct hf_walk_bytes want;
+
+	hf_ixtest_limit(t, 3);
+	hf_ixtest_capture(t, records, harts, harts > 1 ? HARTS : HF_STREAM_HARTS | HF_STREAM_ORIGINAL, seed);
+	want = reference(t);
+	test_once(t, &want);
+	test_often(t, &want, 4);
+	test_behind(t, &want);
+	if (!t->threads) {
+		test_often(t, &want, 7);
+		test_torn(t, &want, INDEX_PART);
+		test_torn(t, &want, PART);
+	}
+	if (!t->threads && !room)
+		test_damaged(t, &want);
+	hf_bytes_free(&want);
 }
 
 int main(void)
@@ -357,15 +310,12 @@ int main(void)
 
 	hf_ixtest_init(&t);
 	t.summary = true;
-	test_all(&t);
-	hf_ixtest_limit(&t, 20);
-	hf_ixtest_capture(&t, 800, 1, HF_STREAM_HARTS | HF_STREAM_ORIGINAL, 2);
-	test_damaged(&t);
-	test_old_state(&t);
+	test_all(&t, 18000, 1, 2);
 	room = &narrow;
 	call_room = &shallow;
+	test_all(&t, 18000, 1, 3);
 	t.threads = three;
-	test_all(&t);
+	test_all(&t, 20000, 2, 1);
 	hf_ixtest_fini(&t);
 	return 0;
 }

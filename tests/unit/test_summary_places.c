@@ -62,7 +62,7 @@ static struct hf_summary *finish(struct maker *m)
 	hf_group_writer_free(m->writer);
 	CHECK_EQ(hf_summary_part_put(&m->part, HF_TABLE_HART, 0, &m->hart), 0);
 	CHECK_EQ(hf_summary_part_finish(&m->part, &limits), 0);
-	CHECK_EQ(hf_summary_part_publish(&m->part), 0);
+	CHECK_EQ(hf_part_publish(&m->part.file), 0);
 	hf_summary_part_close(&m->part);
 	CHECK_EQ(hf_summary_open(m->dirfd, &identity, &summary), 0);
 	return summary;
