@@ -13,6 +13,7 @@
 
 #include "codecs/base/memo.h"
 #include "codecs/isa/disasm.h"
+#include "codecs/walk/known.h"
 
 #include <stdlib.h>
 
@@ -45,6 +46,7 @@ struct view {
 	struct hf_enc_env env;
 	struct hf_disasm *disasm; /* of its own, or NULL */
 	struct hf_memo *memo;	  /* the same; with it, bytes that nobody asks for are counted */
+	struct hf_walk_known *known; /* the same, of a view that is not counted */
 	struct hash_sink out;
 	uint64_t first;		  /* number of the chunk with which it begins */
 	struct hf_view_chunk row; /* the chunk at hand; checksum and size when it is done */
@@ -226,6 +228,7 @@ static void free_view(struct hf_stage *stage)
 	hf_enc_free(view->enc);
 	hf_disasm_free(view->disasm);
 	free(view->memo);
+	free(view->known);
 	free(view->times);
 	XXH3_freeState(view->out.state);
 	free(view->out.buf);
@@ -301,6 +304,9 @@ int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bo
 	if (part->key->ops->flags & HF_ENC_COUNTS) {
 		view->env.memo = view->memo = calloc(1, sizeof *view->memo);
 		err = view->memo ? 0 : HF_ERR_NOMEM;
+	} else if (part->key->ops->put_known) {
+		view->env.known = view->known = calloc(1, sizeof *view->known);
+		err = view->known ? 0 : HF_ERR_NOMEM;
 	}
 	/* It may run beside other encoders. */
 	if (!err && view->env.disasm && run->pass->many) {
