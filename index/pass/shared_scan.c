@@ -6,33 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks without readers whose memory the next ones take. */
+/* Blocks that are kept for the memory of later ones. */
 #define SPARE_MAX 2u
 
 struct block {
-	struct block *next; /* the one after it, while it is kept; or the next spare one */
+	struct block *next; /* the following block while it is kept; or the next spare one */
 	uint64_t number;
 	struct hf_point point;
-	unsigned readers; /* that are at it */
-	unsigned awaited; /* readers that have yet to come to it */
+	unsigned readers; /* that use it now */
+	unsigned awaited; /* readers that have not reached it yet */
 	size_t cap;
-	uint8_t *bytes; /* the window, then what the block gives */
+	uint8_t *bytes; /* the window, then the block's bytes */
 };
 
 struct hf_shared_scan {
 	struct hf_box view;	  /* box, as readers see it */
 	const struct hf_box *box;
 	struct hf_src *base;
-	pthread_mutex_t lock; /* of what follows; the scan belongs to who has set making */
+	pthread_mutex_t lock; /* of all below, but scan is used by the thread that set making */
 	pthread_cond_t changed;
-	unsigned users; /* readers, and who made it until the release */
+	unsigned users; /* readers, and its maker until hf_shared_scan_release */
 	unsigned readers; /* that need its blocks */
 	bool making;
 	struct hf_scan *scan;
-	size_t given; /* bytes of the memory that it was given last */
-	int err;	      /* sticky: why no block follows the newest */
+	size_t given;	      /* size of the memory that the scan was given last; 0: none */
+	int err;	      /* why no block follows the newest; stays */
 	struct hf_diag diag;
-	struct block *oldest, *newest; /* the blocks from first to below end */
+	struct block *oldest, *newest; /* blocks [first, end) */
 	uint64_t first, end;
 	uint64_t bytes; /* in them */
 	struct block *spare;
@@ -42,11 +42,11 @@ struct hf_shared_scan {
 /* A reader. */
 struct hf_scan {
 	struct hf_shared_scan *shared;
-	struct block *at;    /* that was given last; not once it reads alone */
-	struct block *kept;  /* one before, or the same */
-	uint64_t next;	     /* number of the block that follows */
-	struct hf_scan *own; /* it reads this one alone; or NULL */
-	bool made_own;	     /* and not that of all */
+	struct block *at;    /* the block given last; unused when it reads alone */
+	struct block *kept;  /* the block that scan_keep was asked for last, or NULL */
+	uint64_t next;	     /* number of the next block */
+	struct hf_scan *own; /* its own scan if it reads alone, or NULL */
+	bool made_own;	     /* own was made for it, and is not the shared one */
 };
 
 /* ---- blocks, with the lock ---- */
@@ -69,7 +69,7 @@ static void drop_block(struct hf_shared_scan *s, struct block *block)
 	s->spares++;
 }
 
-/* Of those that nobody awaits a few are kept, for readers that are yet to join. */
+/* Of blocks that nobody awaits some are kept, for readers that join later. */
 static void trim(struct hf_shared_scan *s)
 {
 	while (s->oldest != s->newest &&
@@ -98,7 +98,7 @@ static void append(struct hf_shared_scan *s, struct block *block)
 	s->bytes += block->point.out_size;
 }
 
-/* The reader needs no block from next on, or needs them all again. */
+/* The reader needs the blocks from next on (awaits), or no more. */
 static void await(struct hf_shared_scan *s, uint64_t next, bool awaits)
 {
 	for (struct block *block = s->oldest; block; block = block->next)
@@ -116,7 +116,7 @@ static void leave_block(struct hf_shared_scan *s, struct block **at)
 		drop_block(s, block);
 }
 
-/* ---- unpacking ---- */
+/* ---- decompressing ---- */
 
 /* A spare block, or a new one, with so much memory. */
 static struct block *take_block(struct hf_shared_scan *s, size_t size)
@@ -143,7 +143,7 @@ static struct block *take_block(struct hf_shared_scan *s, size_t size)
 	return NULL;
 }
 
-/* The bytes that the scan gave become the block's, whose memory the scan takes for what comes next. False: it does not. */
+/* The block takes the memory with the scan's bytes, and the scan gets that of the block. False: the scan cannot do that. */
 static bool swap_memory(struct hf_shared_scan *s, struct block *block, size_t size)
 {
 	uint8_t *bytes = s->box->scan_swap ? s->box->scan_swap(s->scan, block->bytes, block->cap) : NULL;
@@ -152,7 +152,7 @@ static bool swap_memory(struct hf_shared_scan *s, struct block *block, size_t si
 	if (!bytes)
 		return false;
 	block->bytes = bytes;
-	/* It may have grown. */
+	/* The scan may have made it larger. */
 	block->cap = s->given > size ? s->given : size;
 	s->given = cap;
 	return true;
@@ -184,7 +184,7 @@ static int unpack(struct hf_shared_scan *s, struct block **ret_block)
 	return 0;
 }
 
-/* With the lock, which it gives up meanwhile. */
+/* With the lock, which it releases meanwhile. */
 static void make(struct hf_shared_scan *s)
 {
 	struct block *block = NULL;
@@ -203,7 +203,7 @@ static void make(struct hf_shared_scan *s)
 
 /* ---- reading alone ---- */
 
-/* The reader is behind what is kept. */
+/* The reader's next block is not kept any more. */
 static int go_alone(struct hf_scan *r, struct hf_diag *diag)
 {
 	struct hf_shared_scan *s = r->shared;
@@ -217,7 +217,7 @@ static int go_alone(struct hf_scan *r, struct hf_diag *diag)
 	return err;
 }
 
-/* With the lock: nobody else needs the blocks to come, and nobody can join any more. */
+/* With the lock: whether nobody else needs later blocks, and nobody can join any more. */
 static bool is_alone(const struct hf_scan *r)
 {
 	const struct hf_shared_scan *s = r->shared;
@@ -227,7 +227,7 @@ static bool is_alone(const struct hf_scan *r)
 
 /* ---- the container as a reader sees it ---- */
 
-/* With the lock: the block that follows, as soon as there is one. NULL: see r->own, s->err, or it was left behind. */
+/* With the lock: the next block, waiting for it. NULL: it reads alone (r->own), s->err, or the block is gone. */
 static struct block *find(struct hf_scan *r)
 {
 	struct hf_shared_scan *s = r->shared;
@@ -388,7 +388,7 @@ int hf_shared_scan_new(const struct hf_box *box, struct hf_src *base, struct hf_
 	s->view.scan_free = reader_free;
 	s->view.scan_base = reader_base;
 	s->view.scan_keep = reader_keep;
-	/* What a reader is not asked for. */
+	/* A reader has only some of the operations. */
 	s->view.scan_new = NULL;
 	s->view.scan_swap = NULL;
 	s->view.scan_memory = NULL;
