@@ -6,6 +6,7 @@
 #ifndef HF_INDEX_SUMMARY_SPAN_H
 #define HF_INDEX_SUMMARY_SPAN_H
 
+#include "index/base/squeeze.h"
 #include "index/summary/run_table.h"
 #include "index/table/row.h"
 
@@ -14,6 +15,7 @@ struct hf_span_writer {
 	void *ctx;
 	uint64_t spans, pages, runs; /* of the hart so far */
 	int level;		     /* of compression: 0 is as usual */
+	struct hf_squeeze squeeze;
 	struct hf_page_writer page;
 	struct hf_summary_page page_row;
 };
