@@ -6,7 +6,7 @@
 #ifndef HF_INDEX_TIMELINE_H
 #define HF_INDEX_TIMELINE_H
 
-#include "index/read/cursor.h"
+#include "index/answer/range.h"
 #include "index/summary/rare.h"
 #include "index/summary/summary.h"
 #include "index/summary/summary_tree.h"
@@ -34,13 +34,6 @@ struct hf_timeline_stack {
 	const struct hf_call_node *so_far; /* the tree up to now, from events: calls of each node; else NULL */
 };
 
-/* Of which instructions, [first, end), it is told; stop is asked now and then: HF_ERR_CANCELLED. */
-struct hf_timeline_range {
-	uint64_t first, end;
-	bool (*stop)(void *ctx);
-	void *ctx;
-};
-
 /* What is told at once of a run, from a summary. */
 #define HF_TIMELINE_BATCH 64u
 
@@ -61,9 +54,9 @@ struct hf_timeline_visitor {
 /* All of the chunks that have some of the range. tree: the whole one of the same summary, or one with its numbers.
  * HF_ERR_STATE: the summary is damaged. */
 int hf_timeline_of_summary(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
-			   const struct hf_timeline_range *range, const struct hf_timeline_visitor *visitor);
+			   const struct hf_insn_range *range, const struct hf_timeline_visitor *visitor);
 /* cursor: as hf_counts_of_events has it. Nodes are numbered as in the tree that it makes of the range. */
-int hf_timeline_of_events(struct hf_cursor *cursor, const struct hf_timeline_range *range,
+int hf_timeline_of_events(struct hf_cursor *cursor, const struct hf_insn_range *range,
 			  const struct hf_timeline_visitor *visitor, struct hf_diag *diag);
 
 #endif
