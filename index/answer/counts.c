@@ -13,7 +13,7 @@ static bool is_row(const struct hf_count *row, uint64_t pc, uint32_t opcode, uns
 	return row->pc == pc && row->opcode == opcode && row->size == size && row->isa == isa;
 }
 
-/* The row of an instruction, perhaps a new one. */
+/* Finds or adds the row of an instruction. */
 static int find_row(struct hf_counts *counts, uint64_t pc, uint32_t opcode, unsigned size, uint8_t isa,
 		    struct hf_count **ret_row)
 {

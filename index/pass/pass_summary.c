@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary that a pass makes: its file, from opening to its name. */
+/* The file of the summary that a pass makes, from opening to publishing. */
 #include "index/pass/pass_run.h"
 #include "index/read/decode_index.h"
 #include "index/summary/summary.h"

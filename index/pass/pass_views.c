@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs for view tables of a decode index that is there: chunk by chunk its events are decoded again, and each view
- * joins where its table ends.
+ * Runs for view tables of a published decode index: its events are decoded again chunk by chunk, and each view begins
+ * where its table ends.
  */
 #include "index/pass/pass_workers.h"
 
 #include "index/read/decode_index.h"
 
-/* The first chunk of the hart that the view has yet to make (its last one is made again); false if none. */
+/* The first chunk of the hart that the view must make (its last one is made again); false: none. */
 static bool first_missing(const struct hf_view_part *view, uint64_t slot, uint64_t *ret_number)
 {
 	uint64_t last_slot = view->last >> HF_NUMBER_BITS;
@@ -91,11 +91,11 @@ static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct 
 	return err ? err : hf_pass_workers_add(pass->workers, *ret_run);
 }
 
-/* Runs that have begun, to be written one after the other. */
+/* Runs that have begun and are written one after the other. */
 struct ahead {
 	struct hf_pass_run *run[HF_WORKERS_RUNS];
 	size_t n;
-	uint64_t slot; /* the harts from here on have not begun */
+	uint64_t slot; /* harts from here on have not begun */
 };
 
 static int fill_ahead(struct hf_pass *pass, struct hf_index *index, struct ahead *a)

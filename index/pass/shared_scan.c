@@ -6,32 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks without readers whose memory the next ones take. */
+/* Blocks that are kept for the memory of later ones. */
 #define SPARE_MAX 2u
 
 struct block {
-	struct block *next; /* the one after it, while it is kept; or the next spare one */
+	struct block *next; /* the following block while it is kept; or the next spare one */
 	uint64_t number;
 	struct hf_point point;
-	unsigned readers; /* that are at it */
-	unsigned awaited; /* readers that have yet to come to it */
+	unsigned readers; /* that use it now */
+	unsigned awaited; /* readers that have not reached it yet */
 	size_t cap;
-	uint8_t bytes[]; /* the window, then what the block gives */
+	uint8_t *bytes; /* the window, then the block's bytes */
 };
 
 struct hf_shared_scan {
 	struct hf_box view;	  /* box, as readers see it */
 	const struct hf_box *box;
 	struct hf_src *base;
-	pthread_mutex_t lock; /* of what follows; the scan belongs to who has set making */
+	pthread_mutex_t lock; /* of all below, but scan is used by the thread that set making */
 	pthread_cond_t changed;
-	unsigned users; /* readers, and who made it until the release */
+	unsigned users; /* readers, and its maker until hf_shared_scan_release */
 	unsigned readers; /* that need its blocks */
 	bool making;
 	struct hf_scan *scan;
-	int err;	      /* sticky: why no block follows the newest */
+	size_t given;	      /* size of the memory that the scan was given last; 0: none */
+	int err;	      /* why no block follows the newest; stays */
 	struct hf_diag diag;
-	struct block *oldest, *newest; /* the blocks from first to below end */
+	struct block *oldest, *newest; /* blocks [first, end) */
 	uint64_t first, end;
 	uint64_t bytes; /* in them */
 	struct block *spare;
@@ -41,18 +42,26 @@ struct hf_shared_scan {
 /* A reader. */
 struct hf_scan {
 	struct hf_shared_scan *shared;
-	struct block *at;    /* that was given last; not once it reads alone */
-	uint64_t next;	     /* number of the block that follows */
-	struct hf_scan *own; /* it reads this one alone; or NULL */
-	bool made_own;	     /* and not that of all */
+	struct block *at;    /* the block given last; unused when it reads alone */
+	struct block *kept;  /* the block that scan_keep was asked for last, or NULL */
+	uint64_t next;	     /* number of the next block */
+	struct hf_scan *own; /* its own scan if it reads alone, or NULL */
+	bool made_own;	     /* own was made for it, and is not the shared one */
 };
 
 /* ---- blocks, with the lock ---- */
 
+static void free_block(struct block *block)
+{
+	if (block)
+		free(block->bytes);
+	free(block);
+}
+
 static void drop_block(struct hf_shared_scan *s, struct block *block)
 {
 	if (s->spares == SPARE_MAX) {
-		free(block);
+		free_block(block);
 		return;
 	}
 	block->next = s->spare;
@@ -60,7 +69,7 @@ static void drop_block(struct hf_shared_scan *s, struct block *block)
 	s->spares++;
 }
 
-/* Of those that nobody awaits a few are kept, for readers that are yet to join. */
+/* Of blocks that nobody awaits some are kept, for readers that join later. */
 static void trim(struct hf_shared_scan *s)
 {
 	while (s->oldest != s->newest &&
@@ -89,7 +98,7 @@ static void append(struct hf_shared_scan *s, struct block *block)
 	s->bytes += block->point.out_size;
 }
 
-/* The reader needs no block from next on, or needs them all again. */
+/* The reader needs the blocks from next on (awaits), or no more. */
 static void await(struct hf_shared_scan *s, uint64_t next, bool awaits)
 {
 	for (struct block *block = s->oldest; block; block = block->next)
@@ -98,29 +107,55 @@ static void await(struct hf_shared_scan *s, uint64_t next, bool awaits)
 	s->readers += awaits ? 1 : -1u;
 }
 
-static void leave_block(struct hf_scan *r)
+static void leave_block(struct hf_shared_scan *s, struct block **at)
 {
-	struct block *block = r->at;
+	struct block *block = *at;
 
-	r->at = NULL;
-	if (block && !--block->readers && block->number < r->shared->first)
-		drop_block(r->shared, block);
+	*at = NULL;
+	if (block && !--block->readers && block->number < s->first)
+		drop_block(s, block);
 }
 
-/* ---- unpacking ---- */
+/* ---- decompressing ---- */
 
-static struct block *take_spare(struct hf_shared_scan *s, size_t size)
+/* A spare block, or a new one, with so much memory. */
+static struct block *take_block(struct hf_shared_scan *s, size_t size)
 {
-	struct block *block = s->spare;
+	struct block *block;
 
+	pthread_mutex_lock(&s->lock);
+	block = s->spare;
+	if (block) {
+		s->spare = block->next;
+		s->spares--;
+	}
+	pthread_mutex_unlock(&s->lock);
 	if (!block)
-		return NULL;
-	s->spare = block->next;
-	s->spares--;
-	if (block->cap >= size)
+		block = calloc(1, sizeof *block);
+	if (!block || block->cap >= size)
+		return block;
+	free(block->bytes);
+	block->bytes = malloc(size);
+	block->cap = size;
+	if (block->bytes)
 		return block;
 	free(block);
 	return NULL;
+}
+
+/* The block takes the memory with the scan's bytes, and the scan gets that of the block. False: the scan cannot do that. */
+static bool swap_memory(struct hf_shared_scan *s, struct block *block, size_t size)
+{
+	uint8_t *bytes = s->box->scan_swap ? s->box->scan_swap(s->scan, block->bytes, block->cap) : NULL;
+	const size_t cap = block->cap;
+
+	if (!bytes)
+		return false;
+	block->bytes = bytes;
+	/* The scan may have made it larger. */
+	block->cap = s->given > size ? s->given : size;
+	s->given = cap;
+	return true;
 }
 
 /* Without the lock: the next block of the scan, in memory of its own. */
@@ -135,25 +170,21 @@ static int unpack(struct hf_shared_scan *s, struct block **ret_block)
 	if (err)
 		return err;
 	size = point.window_size + (bytes ? (size_t)point.out_size : 0);
-	pthread_mutex_lock(&s->lock);
-	block = take_spare(s, size);
-	pthread_mutex_unlock(&s->lock);
-	if (!block) {
-		block = malloc(sizeof *block + size);
-		if (!block)
-			return hf_diag_set(&s->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
-		block->cap = size;
-	}
+	block = take_block(s, size ? size : 1);
+	if (!block)
+		return hf_diag_set(&s->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	block->point = point;
+	*ret_block = block;
+	if (bytes && !point.window_size && swap_memory(s, block, size))
+		return 0;
 	if (point.window_size)
 		memcpy(block->bytes, window, point.window_size);
 	if (bytes)
 		memcpy(block->bytes + point.window_size, bytes, (size_t)point.out_size);
-	*ret_block = block;
 	return 0;
 }
 
-/* With the lock, which it gives up meanwhile. */
+/* With the lock, which it releases meanwhile. */
 static void make(struct hf_shared_scan *s)
 {
 	struct block *block = NULL;
@@ -172,7 +203,7 @@ static void make(struct hf_shared_scan *s)
 
 /* ---- reading alone ---- */
 
-/* The reader is behind what is kept. */
+/* The reader's next block is not kept any more. */
 static int go_alone(struct hf_scan *r, struct hf_diag *diag)
 {
 	struct hf_shared_scan *s = r->shared;
@@ -186,7 +217,7 @@ static int go_alone(struct hf_scan *r, struct hf_diag *diag)
 	return err;
 }
 
-/* With the lock: nobody else needs the blocks to come, and nobody can join any more. */
+/* With the lock: whether nobody else needs later blocks, and nobody can join any more. */
 static bool is_alone(const struct hf_scan *r)
 {
 	const struct hf_shared_scan *s = r->shared;
@@ -196,7 +227,7 @@ static bool is_alone(const struct hf_scan *r)
 
 /* ---- the container as a reader sees it ---- */
 
-/* With the lock: the block that follows, as soon as there is one. NULL: see r->own, s->err, or it was left behind. */
+/* With the lock: the next block, waiting for it. NULL: it reads alone (r->own), s->err, or the block is gone. */
 static struct block *find(struct hf_scan *r)
 {
 	struct hf_shared_scan *s = r->shared;
@@ -231,7 +262,7 @@ static int reader_next(struct hf_scan *r, struct hf_point *ret_point, const uint
 		return s->box->scan_next(r->own, ret_point, ret_bytes, ret_window, diag);
 	pthread_mutex_lock(&s->lock);
 	block = find(r);
-	leave_block(r);
+	leave_block(s, &r->at);
 	r->at = block;
 	if (block) {
 		block->readers++;
@@ -256,6 +287,21 @@ static int reader_next(struct hf_scan *r, struct hf_point *ret_point, const uint
 	*ret_window = block->bytes;
 	*ret_bytes = block->point.bits & HF_POINT_DAMAGED ? NULL : block->bytes + block->point.window_size;
 	return 0;
+}
+
+static bool reader_keep(struct hf_scan *r)
+{
+	struct hf_shared_scan *s = r->shared;
+
+	/* What it has read on its own it keeps on its own. */
+	if (r->own && !r->at)
+		return s->box->scan_keep && s->box->scan_keep(r->own);
+	HF_LOCKED(&s->lock);
+	leave_block(s, &r->kept);
+	r->kept = r->at;
+	if (r->kept)
+		r->kept->readers++;
+	return r->kept;
 }
 
 static int reader_note(struct hf_scan *r, size_t i, struct hf_diag *ret_diag)
@@ -286,11 +332,11 @@ static void unuse(struct hf_shared_scan *s)
 		return;
 	for (struct block *block = s->oldest, *next; block; block = next) {
 		next = block->next;
-		free(block);
+		free_block(block);
 	}
 	for (struct block *block = s->spare, *next; block; block = next) {
 		next = block->next;
-		free(block);
+		free_block(block);
 	}
 	s->box->scan_free(s->scan);
 	pthread_cond_destroy(&s->changed);
@@ -306,7 +352,8 @@ static void reader_free(struct hf_scan *r)
 		return;
 	s = r->shared;
 	pthread_mutex_lock(&s->lock);
-	leave_block(r);
+	leave_block(s, &r->at);
+	leave_block(s, &r->kept);
 	if (!r->own)
 		await(s, r->next, false);
 	pthread_mutex_unlock(&s->lock);
@@ -340,7 +387,8 @@ int hf_shared_scan_new(const struct hf_box *box, struct hf_src *base, struct hf_
 	s->view.scan_note = box->scan_note ? reader_note : NULL;
 	s->view.scan_free = reader_free;
 	s->view.scan_base = reader_base;
-	/* What a reader is not asked for. */
+	s->view.scan_keep = reader_keep;
+	/* A reader has only some of the operations. */
 	s->view.scan_new = NULL;
 	s->view.scan_swap = NULL;
 	s->view.scan_memory = NULL;

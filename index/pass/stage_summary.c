@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums up what a hart executes. It sees all events in their order, so its result does not depend on threads; when its
- * memory is full, what it has becomes rows, wherever in the hart that is.
+ * Makes the summary of a hart. It takes all events in order, so the result does not depend on threads. Whenever its
+ * memory is full, what it has becomes rows.
  */
 #include "index/pass/pass_run.h"
 #include "index/summary/checkpoint.h"

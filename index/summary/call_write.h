@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of a hart as rows: the stacks of its chunks while they come, the tree when it ends. Internal to index/.
+ * Writes the calls of a hart as rows: the stacks of its chunks as they come, the tree at the end. Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_CALL_WRITE_H
 #define HF_INDEX_SUMMARY_CALL_WRITE_H
 
+#include "index/base/squeeze.h"
 #include "index/summary/call_page.h"
 #include "index/summary/calls.h"
 #include "index/summary/span.h"
@@ -14,6 +15,7 @@ struct hf_call_writer {
 	void *ctx;
 	struct hf_calls *calls;
 	uint64_t stack_pages, node_pages;
+	struct hf_squeeze squeeze;
 	struct hf_call_stacked stack;
 	struct hf_call_page_writer page; /* of stacks, then of nodes */
 	struct hf_summary_call_page row;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #define LEVEL 6
 
@@ -24,6 +23,8 @@ int hf_span_writer_new(hf_summary_row_fn put, void *ctx, struct hf_span_writer *
 
 void hf_span_writer_free(struct hf_span_writer *w)
 {
+	if (w)
+		hf_squeeze_fini(&w->squeeze);
 	free(w);
 }
 
@@ -31,7 +32,7 @@ static int put_page(struct hf_span_writer *w)
 {
 	const struct hf_page_facts *facts = &w->page.facts;
 	struct hf_summary_page *row = &w->page_row;
-	size_t n;
+	int err;
 
 	if (!facts->runs)
 		return 0;
@@ -39,11 +40,9 @@ static int put_page(struct hf_span_writer *w)
 	row->end = facts->end;
 	row->runs = facts->runs;
 	row->size = (uint32_t)w->page.n;
-	n = ZSTD_compress(row->data, sizeof row->data, w->page.bytes, w->page.n, w->level ? w->level : LEVEL);
-	if (ZSTD_isError(n))
-		return HF_ERR_NOMEM;
-	row->n = (uint32_t)n;
-	return w->put(w->ctx, &hf_table_summary_page, w->pages++, row);
+	err = hf_squeeze(&w->squeeze, w->level ? w->level : LEVEL, w->page.bytes, w->page.n, row->data, sizeof row->data,
+			 &row->n);
+	return err ? err : w->put(w->ctx, &hf_table_summary_page, w->pages++, row);
 }
 
 static int put_run(struct hf_span_writer *w, const struct hf_run_table *table, const struct hf_run_table_run *run)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A span of a hart's summary: what a run table holds, as rows. A hart of which there is much has several, each of all
- * that was executed from one place to the next; what is asked is asked of all of them. Internal to index/.
+ * A span of a hart's summary: the contents of a run table as rows. A long hart has several, each of a part of the hart;
+ * answers come from all of them. Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_SPAN_H
 #define HF_INDEX_SUMMARY_SPAN_H
 
+#include "index/base/squeeze.h"
 #include "index/summary/run_table.h"
 #include "index/table/row.h"
 
@@ -14,6 +15,7 @@ struct hf_span_writer {
 	void *ctx;
 	uint64_t spans, pages, runs; /* of the hart so far */
 	int level;		     /* of compression: 0 is as usual */
+	struct hf_squeeze squeeze;
 	struct hf_page_writer page;
 	struct hf_summary_page page_row;
 };
