@@ -5,16 +5,16 @@
 #include "fs/facts/facts.h"
 #include "fs/facts/opened.h"
 
-static struct hf_counted_range range_of(const struct hf_profile_source *source)
+static struct hf_insn_range range_of(const struct hf_profile_source *source)
 {
-	return (struct hf_counted_range){
+	return (struct hf_insn_range){
 		.first = source->first, .end = source->end, .stop = source->stop, .ctx = source->ctx};
 }
 
 static int count_events(const struct hf_profile_source *source, struct hf_counts *counts,
 			struct hf_summary_tree **ret_tree)
 {
-	const struct hf_counted_range range = range_of(source);
+	const struct hf_insn_range range = range_of(source);
 	struct hf_cursor cursor = hf_profile_cursor(source);
 	struct hf_diag diag;
 	int err = hf_counts_of_events(&cursor, &range, counts, ret_tree, &diag);
@@ -27,7 +27,7 @@ static int count_events(const struct hf_profile_source *source, struct hf_counts
 static int ask_summary_of_slice(const struct hf_profile_source *source, struct hf_counts *counts,
 				struct hf_summary_tree **ret_tree)
 {
-	const struct hf_counted_range range = range_of(source);
+	const struct hf_insn_range range = range_of(source);
 	struct hf_cursor cursor = hf_profile_cursor(source);
 	struct hf_summary_tree *all;
 	struct hf_diag diag;

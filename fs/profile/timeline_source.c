@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/timeline_source.h"
 
-static struct hf_timeline_range range_of(const struct hf_profile_source *source)
+static struct hf_insn_range range_of(const struct hf_profile_source *source)
 {
-	return (struct hf_timeline_range){
+	return (struct hf_insn_range){
 		.first = source->first, .end = source->end, .stop = source->stop, .ctx = source->ctx};
 }
 
 static int tell_events(const struct hf_profiled *of, const struct hf_timeline_visitor *visitor)
 {
-	const struct hf_timeline_range range = range_of(of->source);
+	const struct hf_insn_range range = range_of(of->source);
 	struct hf_cursor cursor = hf_profile_cursor(of->source);
 	struct hf_diag diag;
 	int err = hf_timeline_of_events(&cursor, &range, visitor, &diag);
@@ -30,7 +30,7 @@ bool hf_profile_timeline_is_exact(const struct hf_profiled *of)
 int hf_profile_timeline(const struct hf_profiled *of, const struct hf_timeline_visitor *visitor)
 {
 	const struct hf_profile_source *source = of->source;
-	const struct hf_timeline_range range = range_of(source);
+	const struct hf_insn_range range = range_of(source);
 
 	if (hf_profile_timeline_is_exact(of))
 		return source->decodes ? tell_events(of, visitor) : HF_ERR_NOT_FOUND;

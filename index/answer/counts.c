@@ -125,7 +125,7 @@ static int add_of_interval(void *ctx, uint64_t number, uint64_t count)
 	return hf_counts_add(adding->counts, adding->run, count);
 }
 
-int hf_counts_of_range(struct hf_cursor *cursor, struct hf_summary *summary, const struct hf_counted_range *range,
+int hf_counts_of_range(struct hf_cursor *cursor, struct hf_summary *summary, const struct hf_insn_range *range,
 		       struct hf_counts *ret_counts, struct hf_diag *diag)
 {
 	const uint64_t at[] = {range->first, range->end};
@@ -151,74 +151,13 @@ static int add_once(void *ctx, const struct hf_run *run)
 	return hf_counts_add(ctx, run, 1);
 }
 
-/* How many of the events belong to the range. *left: its instructions to come. */
-static size_t cut_off(const struct hf_event *ev, size_t n, uint64_t *left, bool *ret_end)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (ev[i].kind != HF_EVENT_INSN)
-			continue;
-		*ret_end = !*left;
-		if (*ret_end)
-			return i;
-		--*left;
-	}
-	return n;
-}
-
-static int take_chunk(struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t *left, struct hf_diag *diag)
-{
-	struct hf_event ev[HF_CURSOR_BATCH];
-	bool is_end = false;
-	size_t n;
-	int err = 0;
-
-	while (!err && !is_end && cursor->left) {
-		err = hf_cursor_take(cursor, ev, HF_CURSOR_BATCH, &n, diag);
-		if (!err)
-			err = hf_run_cutter_put(cutter, ev, cut_off(ev, n, left, &is_end));
-	}
-	if (!err)
-		err = hf_run_cutter_cut(cutter);
-	return !err && is_end ? HF_NOTE_END : err;
-}
-
 static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 {
 	(void)ctx, (void)stack;
 	return 0;
 }
 
-/* The cursor goes before the first event, or behind the first instruction, which the cutter gets. */
-static int enter(struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t first, uint64_t *left,
-		 struct hf_diag *diag)
-{
-	struct hf_event insn;
-	int err;
-
-	if (!first)
-		return hf_cursor_enter(cursor, 0, diag);
-	err = hf_cursor_seek(cursor, first, &insn, diag);
-	--*left;
-	return err ? err : hf_run_cutter_put(cutter, &insn, 1);
-}
-
-static int take_chunks(struct hf_cursor *cursor, struct hf_run_cutter *cutter, const struct hf_counted_range *range,
-		       struct hf_diag *diag)
-{
-	uint64_t left = range->end - range->first;
-	int err = enter(cursor, cutter, range->first, &left, diag);
-
-	while (!err) {
-		err = range->stop && range->stop(range->ctx) ? HF_ERR_CANCELLED : take_chunk(cursor, cutter, &left, diag);
-		if (!err)
-			err = hf_cursor_advance(cursor, diag);
-	}
-	if (err != HF_NOTE_END)
-		return err;
-	return left ? HF_ERR_MISMATCH : 0;
-}
-
-int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_counted_range *range, struct hf_counts *ret_counts,
+int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_insn_range *range, struct hf_counts *ret_counts,
 			struct hf_summary_tree **ret_tree, struct hf_diag *diag)
 {
 	struct hf_run_cutter *cutter;
@@ -232,7 +171,7 @@ int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_counted_range 
 	err = hf_run_cutter_new(add_once, ret_counts, &cutter);
 	if (!err) {
 		hf_run_cutter_watch(cutter, &calls->watch);
-		err = take_chunks(cursor, cutter, range, diag);
+		err = hf_range_events(cursor, range, cutter, NULL, NULL, diag);
 		hf_run_cutter_free(cutter);
 	}
 	if (!err)

@@ -7,7 +7,7 @@
 #define HF_INDEX_COUNTS_H
 
 #include "codecs/base/hash_map.h"
-#include "index/read/cursor.h"
+#include "index/answer/range.h"
 #include "index/summary/summary.h"
 #include "index/summary/summary_tree.h"
 
@@ -41,18 +41,12 @@ void hf_counts_free(struct hf_counts *counts);
 /* All of a hart from the summary, ended. HF_ERR_STATE: the summary is damaged. */
 int hf_counts_of_summary(struct hf_summary *summary, uint32_t hart, struct hf_counts *ret_counts);
 
-/* Instructions [first, end) of the hart. stop (may be NULL) is called for each chunk; true: HF_ERR_CANCELLED. */
-struct hf_counted_range {
-	uint64_t first, end;
-	bool (*stop)(void *ctx);
-	void *ctx;
-};
-/* The same for a range: from the summary, and by decoding the chunks where it begins and ends. summary NULL: all of it
- * is decoded. cursor, here and below, is new and to be ended by the caller. */
-int hf_counts_of_range(struct hf_cursor *cursor, struct hf_summary *summary, const struct hf_counted_range *range,
+/* The same of a range, from a summary and by decoding the chunks in which it begins and ends; summary is NULL: all of it
+ * is decoded. cursor is new, and to be ended by the caller, here and below. */
+int hf_counts_of_range(struct hf_cursor *cursor, struct hf_summary *summary, const struct hf_insn_range *range,
 		       struct hf_counts *ret_counts, struct hf_diag *diag);
-/* The same by decoding, with the calls in the range; calls before it are not known. */
-int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_counted_range *range, struct hf_counts *ret_counts,
+/* The same by decoding it, with its calls: what was called before it is not known. */
+int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_insn_range *range, struct hf_counts *ret_counts,
 			struct hf_summary_tree **ret_tree, struct hf_diag *diag);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef HF_INDEX_TIMELINE_H
 #define HF_INDEX_TIMELINE_H
 
-#include "index/read/cursor.h"
+#include "index/answer/range.h"
 #include "index/summary/rare.h"
 #include "index/summary/summary.h"
 #include "index/summary/summary_tree.h"
@@ -34,14 +34,7 @@ struct hf_timeline_stack {
 	const struct hf_call_node *so_far; /* from events: the tree so far, with calls of each node; else NULL */
 };
 
-/* Instructions [first, end). stop is called now and then; true: HF_ERR_CANCELLED. */
-struct hf_timeline_range {
-	uint64_t first, end;
-	bool (*stop)(void *ctx);
-	void *ctx;
-};
-
-/* Most when[] of one call of code, from a summary. */
+/* What is told at once of a run, from a summary. */
 #define HF_TIMELINE_BATCH 64u
 
 /* Callbacks. From events the calls of each are in the order of time; from a summary those for one run or range. NULL:
@@ -61,9 +54,9 @@ struct hf_timeline_visitor {
 /* All chunks that have some of the range. tree: the whole one of the same summary, or one with its numbers.
  * HF_ERR_STATE: the summary is damaged. */
 int hf_timeline_of_summary(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
-			   const struct hf_timeline_range *range, const struct hf_timeline_visitor *visitor);
-/* cursor: as for hf_counts_of_events. Nodes are numbered as in the tree that that makes of the range. */
-int hf_timeline_of_events(struct hf_cursor *cursor, const struct hf_timeline_range *range,
+			   const struct hf_insn_range *range, const struct hf_timeline_visitor *visitor);
+/* cursor: as hf_counts_of_events has it. Nodes are numbered as in the tree that it makes of the range. */
+int hf_timeline_of_events(struct hf_cursor *cursor, const struct hf_insn_range *range,
 			  const struct hf_timeline_visitor *visitor, struct hf_diag *diag);
 
 #endif

@@ -149,65 +149,17 @@ static int put_event(struct telling *t, const struct hf_event *ev)
 	}
 }
 
-/* How many of the events belong to the range. *left: its instructions to come. */
-static size_t cut_off(const struct hf_event *ev, size_t n, uint64_t *left, bool *ret_end)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (ev[i].kind != HF_EVENT_INSN)
-			continue;
-		*ret_end = !*left;
-		if (*ret_end)
-			return i;
-		--*left;
-	}
-	return n;
-}
-
-static int take_events(struct telling *t, const struct hf_event *ev, size_t n, struct hf_run_cutter *cutter)
+static int put_events(void *ctx, const struct hf_event *ev, size_t n)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = put_event(t, &ev[i]);
-	return err ? err : hf_run_cutter_put(cutter, ev, n);
+		err = put_event(ctx, &ev[i]);
+	return err;
 }
 
-static int take_chunk(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t *left,
-		      struct hf_diag *diag)
+static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf_insn_range *range, struct hf_diag *diag)
 {
-	struct hf_event ev[HF_CURSOR_BATCH];
-	bool is_end = false;
-	size_t n;
-	int err = 0;
-
-	while (!err && !is_end && cursor->left) {
-		err = hf_cursor_take(cursor, ev, HF_CURSOR_BATCH, &n, diag);
-		if (!err)
-			err = take_events(t, ev, cut_off(ev, n, left, &is_end), cutter);
-	}
-	if (!err)
-		err = hf_run_cutter_cut(cutter);
-	return !err && is_end ? HF_NOTE_END : err;
-}
-
-/* The cursor goes before the first event, or behind the first instruction, which is handled here. */
-static int enter(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t *left,
-		 struct hf_diag *diag)
-{
-	struct hf_event insn;
-	int err;
-
-	if (!t->base)
-		return hf_cursor_enter(cursor, 0, diag);
-	err = hf_cursor_seek(cursor, t->base, &insn, diag);
-	--*left;
-	return err ? err : take_events(t, &insn, 1, cutter);
-}
-
-static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf_timeline_range *range,
-		    struct hf_diag *diag)
-{
-	uint64_t left = range->end - range->first;
 	struct hf_run_cutter *cutter;
 	int err = hf_run_cutter_new(put_run, t, &cutter);
 
@@ -215,18 +167,12 @@ static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf
 		return err;
 	if (t->visitor->stack)
 		hf_run_cutter_watch(cutter, &t->watch);
-	err = enter(t, cursor, cutter, &left, diag);
-	while (!err) {
-		err = range->stop && range->stop(range->ctx) ? HF_ERR_CANCELLED
-							     : take_chunk(t, cursor, cutter, &left, diag);
-		if (!err)
-			err = hf_cursor_advance(cursor, diag);
-	}
+	err = hf_range_events(cursor, range, cutter, put_events, t, diag);
 	hf_run_cutter_free(cutter);
-	return err == HF_NOTE_END ? 0 : err;
+	return err;
 }
 
-int hf_timeline_of_events(struct hf_cursor *cursor, const struct hf_timeline_range *range,
+int hf_timeline_of_events(struct hf_cursor *cursor, const struct hf_insn_range *range,
 			  const struct hf_timeline_visitor *visitor, struct hf_diag *diag)
 {
 	struct telling *t = calloc(1, sizeof *t);

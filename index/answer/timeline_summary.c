@@ -10,8 +10,8 @@ struct telling {
 	struct hf_summary_book book;
 	const struct hf_timeline_visitor *visitor;
 	uint32_t hart;
-	const struct hf_timeline_range *range;
-	uint64_t *first; /* ordinal of each chunk's first instruction; at the end the number of all */
+	const struct hf_insn_range *range;
+	uint64_t *first; /* ordinal of each chunk's first instruction; behind the last: of all */
 	uint64_t chunks;
 	bool written, interrupt; /* for the present data; mark */
 	uint64_t low, high;	 /* chunks [low, high) may have some of the range */
@@ -191,7 +191,7 @@ static int tell(struct telling *t, const struct hf_summary_tree *tree)
 }
 
 int hf_timeline_of_summary(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
-			   const struct hf_timeline_range *range, const struct hf_timeline_visitor *visitor)
+			   const struct hf_insn_range *range, const struct hf_timeline_visitor *visitor)
 {
 	struct telling t = {.summary = summary, .visitor = visitor, .hart = tree->hart, .range = range};
 	const struct hf_index_hart *harts;

@@ -29,7 +29,7 @@ int hf_keys_find(struct hf_keys *keys, uint64_t a, uint64_t b, bool maybe, uint3
 void hf_keys_note(struct hf_keys *keys, uint32_t number, uint64_t group, uint64_t count);
 void hf_keys_free(struct hf_keys *keys);
 void hf_keys_code(const struct hf_keys *keys, struct hf_raw *raw);
-/* What hf_keys_code made, from *p on: behind it afterwards. Into an empty table. HF_ERR_STATE, HF_ERR_NOMEM. */
+/* Reads what hf_keys_code made, at *p, which goes behind it. keys is empty. HF_ERR_STATE, HF_ERR_NOMEM. */
 int hf_keys_read(struct hf_keys *keys, const uint8_t **p, const uint8_t *end);
 
 #endif

@@ -66,13 +66,9 @@ struct hf_rare;
 int hf_rare_find(struct hf_summary *summary, uint32_t hart, const struct hf_rare_question *question,
 		 struct hf_rare **ret_rare);
 void hf_rare_free(struct hf_rare *rare);
-/* How many events there are; *ret_maybe: how many of them may have another value. */
-uint64_t hf_rare_count(const struct hf_rare *rare, uint64_t *ret_maybe);
 
 /* HF_NOTE_END: there is none. HF_ERR_STATE, HF_ERR_NOMEM. */
 
-/* The hit with the n-th event, from 0. */
-int hf_rare_nth(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit);
 /* The first hit that may be at that ordinal or behind it. */
 int hf_rare_next(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit);
 /* Every hit, in order; returns what fn did, if not 0. */

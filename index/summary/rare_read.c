@@ -8,8 +8,8 @@
 struct hf_rare {
 	struct hf_group_reader reader;
 	struct hf_group_keys keys;
-	uint8_t *answers;	   /* for each key: 1 if it is asked for, 2: maybe */
-	uint64_t total, maybe;
+	uint8_t *answers;	   /* of each key: whether it is one; 2: maybe */
+	uint64_t total;
 	bool counted;
 	uint64_t first, end;	   /* groups that may have hits */
 	uint64_t *before;	   /* events before each of these, and behind the last; NULL: not counted yet */
@@ -47,7 +47,6 @@ static int ask_keys(struct hf_rare *rare, const struct hf_rare_question *questio
 			return HF_ERR_STATE;
 		rare->answers[i] = key->maybe && !question->any_value ? 2 : 1;
 		rare->total += key->total;
-		rare->maybe += rare->answers[i] == 2 ? key->total : 0;
 		rare->first = key->first < rare->first ? key->first : rare->first;
 		rare->end = key->last + 1 > rare->end ? key->last + 1 : rare->end;
 	}
@@ -93,13 +92,6 @@ void hf_rare_free(struct hf_rare *rare)
 	free_groups(rare);
 	free(rare->hits);
 	free(rare);
-}
-
-uint64_t hf_rare_count(const struct hf_rare *rare, uint64_t *ret_maybe)
-{
-	if (ret_maybe)
-		*ret_maybe = rare->maybe;
-	return rare->total;
 }
 
 /* ---- hits ---- */
@@ -296,24 +288,6 @@ int hf_rare_each(struct hf_rare *rare, hf_rare_fn fn, void *ctx)
 			err = fn(ctx, &rare->hits[i]);
 	}
 	return err;
-}
-
-int hf_rare_nth(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit)
-{
-	int err = count_groups(rare);
-
-	for (uint64_t i = 0; rare->first + i < rare->end && !err; i++) {
-		if (n >= rare->before[i + 1])
-			continue;
-		err = look_at(rare, rare->first + i);
-		for (size_t k = 0; k < rare->hit_count && !err; k++) {
-			*ret_hit = rare->hits[k];
-			if (n - ret_hit->before < ret_hit->count)
-				return 0;
-		}
-		return err ? err : HF_ERR_STATE;
-	}
-	return err ? err : (int)HF_NOTE_END;
 }
 
 int hf_rare_next(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit)

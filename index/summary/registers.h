@@ -23,8 +23,5 @@ typedef int (*hf_registers_fn)(void *ctx, enum hf_registers_what what, uint8_t c
 			       const struct hf_chunk_set *set);
 /* HF_ERR_UNSUPPORTED: the source does not tell registers. Other errors as of hf_words_find. */
 int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn fn, void *ctx);
-/* The chunks in which the register (class: enum hf_reg_class) has such a value. *ret_set is to be freed. */
-int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registers_what what, uint8_t class,
-		      uint16_t number, struct hf_chunk_set *ret_set);
 
 #endif

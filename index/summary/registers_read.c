@@ -76,33 +76,3 @@ int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn
 	hf_group_reader_close(&reader);
 	return hf_published_noted(&summary->file, err);
 }
-
-struct finding {
-	enum hf_registers_what what;
-	uint8_t class;
-	uint16_t number;
-	struct hf_chunk_set *set;
-};
-
-static int take(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number, const struct hf_chunk_set *set)
-{
-	const struct finding *f = ctx;
-
-	if (what == f->what && class == f->class && number == f->number)
-		hf_chunk_set_join(f->set, set);
-	return 0;
-}
-
-int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registers_what what, uint8_t class,
-		      uint16_t number, struct hf_chunk_set *ret_set)
-{
-	const struct hf_summary_hart *h = hf_summary_find_hart(summary, hart);
-	struct finding f = {.what = what, .class = class, .number = number, .set = ret_set};
-	int err = h ? hf_chunk_set_init(ret_set, h->chunks) : HF_ERR_NOT_FOUND;
-
-	if (!err)
-		err = hf_registers_each(summary, hart, take, &f);
-	if (err && h)
-		hf_chunk_set_free(ret_set);
-	return err;
-}

@@ -38,18 +38,7 @@ unsigned hf_run_opcode(const struct hf_run *run, uint32_t at, uint32_t *ret_opco
 	return size;
 }
 
-bool hf_run_has(const struct hf_run *run, uint64_t pc, uint32_t *ret_opcode)
-{
-	const uint64_t wanted = pc - run->key.first;
-	uint32_t at = 0;
-	unsigned size;
-
-	while (at < wanted && (size = hf_run_opcode(run, at, ret_opcode)))
-		at += size;
-	return at == wanted && hf_run_opcode(run, at, ret_opcode);
-}
-
-/* Mask of instruction set and mode in an instruction's last word. */
+/* Instruction set and mode, as they lie in an instruction's last word. */
 #define HOW UINT64_C(0xff00ff0000000000)
 #define NO_HOW UINT64_C(1)
 /* The same for its size. */

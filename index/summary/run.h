@@ -69,9 +69,6 @@ struct hf_run {
  * code ends before or within it. */
 unsigned hf_run_opcode(const struct hf_run *run, uint32_t at, uint32_t *ret_opcode);
 
-/* Whether an instruction of the run begins at pc; *ret_opcode: its opcode. */
-bool hf_run_has(const struct hf_run *run, uint64_t pc, uint32_t *ret_opcode);
-
 /* Of its code, as the cutter has it. */
 uint64_t hf_run_hash(const struct hf_run *run);
 

@@ -40,7 +40,8 @@ static int put_page(struct hf_span_writer *w)
 	row->end = facts->end;
 	row->runs = facts->runs;
 	row->size = (uint32_t)w->page.n;
-	err = hf_squeeze(&w->squeeze, w->level ? w->level : LEVEL, w->page.bytes, w->page.n, row->data, sizeof row->data, &row->n);
+	err = hf_squeeze(&w->squeeze, w->level ? w->level : LEVEL, w->page.bytes, w->page.n, row->data, sizeof row->data,
+			 &row->n);
 	return err ? err : w->put(w->ctx, &hf_table_summary_page, w->pages++, row);
 }
 

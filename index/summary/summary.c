@@ -81,16 +81,6 @@ void hf_summary_remove(const struct hf_summary *summary)
 	hf_published_remove(&summary->file);
 }
 
-const char *hf_summary_name(const struct hf_summary *summary)
-{
-	return summary->file.name;
-}
-
-uint64_t hf_summary_file_size(const struct hf_summary *summary)
-{
-	return hf_store_file_size(summary->file.store);
-}
-
 bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
@@ -283,30 +273,6 @@ int hf_summary_runs(struct hf_summary *summary, uint32_t hart, uint64_t first, u
 	s->ctx = ctx;
 	err = search(summary, h, s);
 	free(s);
-	return err;
-}
-
-struct counting {
-	uint64_t pc, count;
-};
-
-static int add_count(void *ctx, const struct hf_summary_run *run)
-{
-	struct counting *c = ctx;
-	uint32_t opcode;
-
-	if (!hf_run_has(&run->run, c->pc, &opcode))
-		return 0;
-	return __builtin_add_overflow(c->count, run->count, &c->count) ? HF_ERR_STATE : 0;
-}
-
-int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uint64_t *ret_count)
-{
-	struct counting c = {.pc = pc};
-	/* No instruction begins at the last address. */
-	int err = pc == UINT64_MAX ? 0 : hf_summary_runs(summary, hart, pc, pc + 1, add_count, &c);
-
-	*ret_count = c.count;
 	return err;
 }
 

@@ -26,10 +26,6 @@ bool hf_summary_is_there(int dirfd, const uint64_t files[2]);
 bool hf_summary_is_damaged(const struct hf_summary *summary);
 /* Removes its file, unless another one has the name by now. The open summary can still be used. */
 void hf_summary_remove(const struct hf_summary *summary);
-/* Its name in the index directory. */
-const char *hf_summary_name(const struct hf_summary *summary);
-/* Bytes of its file. */
-uint64_t hf_summary_file_size(const struct hf_summary *summary);
 
 /* Whether its chunks are those of the index. If not, hf_build_run makes the summary again. */
 bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *index);
@@ -63,10 +59,7 @@ typedef int (*hf_summary_fn)(void *ctx, const struct hf_summary_run *run);
 int hf_summary_runs(struct hf_summary *summary, uint32_t hart, uint64_t first, uint64_t end, hf_summary_fn fn,
 		    void *ctx);
 
-/* How often an instruction that begins at pc was executed, whatever its opcode. Errors as above. */
-int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uint64_t *ret_count);
-
-/* How many run numbers the hart has; 0: there is no such hart. */
+/* How many numbers of runs the hart has; 0: there is no such hart. */
 uint64_t hf_summary_run_count(const struct hf_summary *summary, uint32_t hart);
 
 /* A run was executed in that chunk count times, at least once. */

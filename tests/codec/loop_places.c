@@ -12,6 +12,7 @@
 #include "index/summary/words.h"
 #include "index/summary/words_pages.h"
 #include "tests/codec/loops.h"
+#include "tests/lib/summarytest.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -172,24 +173,30 @@ static bool answers(const struct item *item, const struct hf_rare_question *q)
 	return item->kind == (unsigned)q->kind && detail && (q->any_value || item->value == q->value);
 }
 
-/* Each hit, one behind the other, by all ways to ask. */
+struct walk {
+	uint64_t n, last;
+	bool exact;
+};
+
+static int walk_hit(void *ctx, const struct hf_rare_hit *hit)
+{
+	struct walk *w = ctx;
+
+	CHECK_EQ(hit->before, w->n);
+	CHECK(hit->count && hit->last >= hit->first && hit->first >= (w->n && w->exact ? w->last + 1 : 0));
+	CHECK(!w->exact || (hit->first == hit->last && !hit->maybe));
+	w->n += hit->count;
+	w->last = hit->last;
+	return 0;
+}
+
+/* Each hit, one behind the other. */
 static uint64_t walk(struct hf_rare *rare, bool exact)
 {
-	struct hf_rare_hit hit, again;
-	uint64_t n = 0, last = 0;
-	int err;
+	struct walk w = {.exact = exact};
 
-	while (!(err = hf_rare_nth(rare, n, &hit))) {
-		CHECK_EQ(hit.before, n);
-		CHECK(hit.count && hit.last >= hit.first && hit.first >= (n && exact ? last + 1 : 0));
-		CHECK(!exact || (hit.first == hit.last && !hit.maybe));
-		CHECK_EQ(hf_rare_nth(rare, n + hit.count - 1, &again), 0);
-		CHECK_EQ(again.first, hit.first);
-		n += hit.count;
-		last = hit.last;
-	}
-	CHECK_EQ(err, HF_NOTE_END);
-	return n;
+	CHECK_EQ(hf_rare_each(rare, walk_hit, &w), 0);
+	return w.n;
 }
 
 static void check_item(struct hf_rare *rare, const struct items *items, const struct hf_rare_question *q, size_t i,
@@ -219,15 +226,17 @@ static void check_item(struct hf_rare *rare, const struct items *items, const st
 static void ask_rare(struct hf_summary *summary, uint32_t hart, const struct facts *f, const struct hf_rare_question *q)
 {
 	const struct items *items = &f->rare;
-	uint64_t count, maybe, want = 0;
+	struct hf_rare_counted all;
+	uint64_t count, want = 0;
 	struct hf_rare *rare;
 	size_t step;
 
 	for (size_t i = 0; i < items->n; i++)
 		want += answers(&items->item[i], q);
 	CHECK_EQ(hf_rare_find(summary, hart, q, &rare), 0);
-	count = hf_rare_count(rare, &maybe);
-	CHECK(count >= want && count - maybe <= want && (maybe || count == want) && !(f->exact && maybe));
+	CHECK_EQ(hf_rare_counted_of(rare, 0, &all), 0);
+	count = all.count;
+	CHECK(count >= want && count - all.maybe <= want && (all.maybe || count == want) && !(f->exact && all.maybe));
 	step = want / QUESTIONS + 1;
 	for (size_t i = 0, n = 0; i < items->n; i++)
 		if (answers(&items->item[i], q) && n++ % step == 0)

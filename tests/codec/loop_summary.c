@@ -157,22 +157,6 @@ static void check_range(struct hf_summary *summary, uint32_t hart, const struct 
 	free(a.items.item);
 }
 
-/* Of the pc of that item, and of one that nobody executed. */
-static void check_count(struct hf_summary *summary, uint32_t hart, const struct items *want, size_t i)
-{
-	const uint64_t pc = want->item[i].pc;
-	uint64_t count, sum = 0;
-
-	while (i && want->item[i - 1].pc == pc)
-		i--;
-	for (; i < want->n && want->item[i].pc == pc; i++)
-		sum += want->item[i].count;
-	CHECK_EQ(hf_summary_count(summary, hart, pc, &count), 0);
-	CHECK_EQ(count, sum);
-	CHECK_EQ(hf_summary_count(summary, hart, pc | 1, &count), 0);
-	CHECK_EQ(count, 0);
-}
-
 /* ---- intervals ---- */
 
 /* By brute force; chunk is the number of the interval. */
@@ -385,7 +369,6 @@ static void check_hart(const struct sample *s, struct hf_index *index, struct hf
 		const uint64_t pc = want.item[i].pc;
 
 		check_range(summary, hart->id, &want, pc, pc + 1);
-		check_count(summary, hart->id, &want, i);
 		check_range(summary, hart->id, &want, pc + 1, pc + 1 + 64 * (i % 9));
 	}
 	free(want.item);

@@ -14,6 +14,7 @@
 #include "index/summary/words.h"
 #include "index/summary/words_pages.h"
 #include "tests/lib/check.h"
+#include "tests/lib/summarytest.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -314,6 +315,17 @@ static void trap(struct maker *m, uint64_t cause, uint8_t flags)
 	event(m, &(struct hf_event){.kind = HF_EVENT_TRAP, .flags = flags | HF_EVF_CAUSE, .trap = {.cause = cause}});
 }
 
+/* How many there are, all of the value that is asked for, and the hit with the n-th. */
+static uint64_t count_of(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit)
+{
+	struct hf_rare_counted counted;
+
+	CHECK_EQ(hf_rare_counted_of(rare, n, &counted), 0);
+	CHECK_EQ(counted.maybe, 0);
+	*ret_hit = counted.nth;
+	return counted.count;
+}
+
 static struct hf_rare *find(struct hf_summary *summary, enum hf_rare_kind kind, uint8_t detail, uint64_t value)
 {
 	const struct hf_rare_question q = {.kind = kind,
@@ -348,10 +360,10 @@ static void test_rare(void)
 	summary = finish(&m);
 
 	rare = find(summary, HF_RARE_TRAP, 0xff, 0);
-	CHECK_EQ(hf_rare_count(rare, NULL), 4);
-	CHECK_EQ(hf_rare_nth(rare, 2, &hit), 0);
+	CHECK_EQ(count_of(rare, 2, &hit), 4);
 	CHECK(hit.first == 9 && hit.last == 9 && hit.count == 2 && hit.before == 1);
-	CHECK_EQ(hf_rare_nth(rare, 4, &hit), HF_NOTE_END);
+	CHECK_EQ(count_of(rare, 4, &hit), 4);
+	CHECK_EQ(hit.count, 0);
 	CHECK_EQ(hf_rare_next(rare, 1, &hit), 0);
 	CHECK_EQ(hit.first, 9);
 	CHECK_EQ(hf_rare_next(rare, 11, &hit), HF_NOTE_END);
@@ -359,13 +371,13 @@ static void test_rare(void)
 	CHECK_EQ(hit.first, 0);
 	hf_rare_free(rare);
 	rare = find(summary, HF_RARE_TRAP, HF_RARE_INTERRUPT, 5);
-	CHECK_EQ(hf_rare_count(rare, NULL), 2);
+	CHECK_EQ(count_of(rare, 0, &hit), 2);
 	hf_rare_free(rare);
 	rare = find(summary, HF_RARE_CONTEXT, 2, 77);
-	CHECK_EQ(hf_rare_count(rare, NULL), 1);
+	CHECK_EQ(count_of(rare, 0, &hit), 1);
 	hf_rare_free(rare);
 	rare = find(summary, HF_RARE_CONTEXT, 0xff, 0);
-	CHECK_EQ(hf_rare_count(rare, NULL), 1);
+	CHECK_EQ(count_of(rare, 0, &hit), 1);
 	hf_rare_free(rare);
 	done(&m, summary);
 }
@@ -377,7 +389,6 @@ static void test_many_times(void)
 	struct hf_rare_hit hit;
 	struct hf_summary *summary;
 	struct hf_rare *rare;
-	uint64_t maybe;
 	struct maker m;
 
 	start(&m);
@@ -392,14 +403,12 @@ static void test_many_times(void)
 	summary = finish(&m);
 	CHECK(m.bytes <= n / 128 + (64u << 10) + 1024);
 	rare = find(summary, HF_RARE_CYCLES, 0xff, 0);
-	CHECK_EQ(hf_rare_count(rare, &maybe), n);
-	CHECK_EQ(maybe, 0);
+	CHECK_EQ(count_of(rare, 0, &hit), n);
 	CHECK_EQ(hf_rare_next(rare, n / 2, &hit), 0);
 	CHECK(hit.first <= n / 2 && hit.last >= n / 2 && hit.last > hit.first);
 	hf_rare_free(rare);
 	rare = find(summary, HF_RARE_TRAP, HF_RARE_EXCEPTION, 3);
-	CHECK_EQ(hf_rare_count(rare, NULL), 30);
-	CHECK_EQ(hf_rare_nth(rare, 7, &hit), 0);
+	CHECK_EQ(count_of(rare, 7, &hit), 30);
 	CHECK(hit.first == 700099 && hit.last == 700099);
 	hf_rare_free(rare);
 	done(&m, summary);
