@@ -37,6 +37,7 @@ enum hf_stream_flags {
 	/* It tells of no traps and no change of exception level: ASTF 3.1, Basic. */
 	HF_STREAM_ONE_LEVEL = 8,
 	HF_STREAM_NO_ACCESSES = 16, /* it knows no memory accesses: ETE */
+	HF_STREAM_M_PROFILE = 32,   /* one of its harts at least is an Arm core of the M profile */
 	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is a view of it: hf_codec.original */
 };
 

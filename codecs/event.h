@@ -90,7 +90,9 @@ enum hf_flow {
 enum hf_event_flags {
 	/* INSN, ATTEMPT */
 	HF_EVF_TAKEN = 1,        /* INSN: target is where this instruction itself sent the flow */
-	HF_EVF_OPEN = 2,         /* INSN: a conditional branch of which the source does not say whether it was taken */
+	/* INSN: a branch of which the source does not say whether it was taken, or (A32, T32) only that, and not where to.
+	 * With neither of them a branch that may be conditional was not taken: one of A32 or T32, or HF_FLOW_BRANCH. */
+	HF_EVF_OPEN = 2,
 	HF_EVF_RECORD = 4,       /* ATTEMPT: insn.record is known */
 	/* MEM, BUS */
 	HF_EVF_READ = 1,
@@ -206,9 +208,14 @@ struct hf_ev_bus {
 
 /* An ETE names the kind of an exception (codecs/ete/packet.h), which may stand for several values of ESR.EC. */
 #define HF_TRAP_ETE 0x40u
+/* M profile: this and the exception's number, which of IRQ n is 16 + n; and what has none: OTHER and the type of its ETM. */
+#define HF_TRAP_M 1000u
+#define HF_TRAP_M_OTHER (HF_TRAP_M + 512)
+#define HF_TRAP_M_END (HF_TRAP_M_OTHER + 32)
 
 struct hf_ev_trap {
-	/* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset; HF_TRAP_ETE + type */
+	/* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset; HF_TRAP_ETE + type;
+	 * HF_TRAP_M + number */
 	uint64_t cause;
 	uint64_t value;     /* with HF_EVF_VALUE: tval, FAR; of an Arm system call its number */
 	uint64_t handler;   /* where execution goes on */
@@ -291,6 +298,7 @@ struct hf_event {
 		uint16_t words;    /* MEM, BUS: 64-bit words of data that are known */
 		uint16_t mode;     /* TRAP, TRAP_RETURN: enum hf_mode, with HF_EVF_MODE */
 		uint16_t uop_size; /* UOP: bytes */
+		uint16_t it;       /* INSN, ATTEMPT of T32: ITSTATE for it; 0: in no IT block, or that is not known */
 		uint16_t state;    /* CONTEXT: enum hf_context_state, with HF_CONTEXT_STATE */
 		uint16_t clock;    /* TRANSACTION, DEPENDENCY: number of the clock */
 		uint16_t used;     /* DATA: bytes of data.bytes */
@@ -339,6 +347,18 @@ void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag);
 static inline uint32_t hf_event_back(uint64_t insns)
 {
 	return insns < UINT32_MAX ? (uint32_t)insns : UINT32_MAX;
+}
+
+/* Whether an INSN is a branch that was not taken. */
+static inline bool hf_event_is_not_taken(const struct hf_event *ev)
+{
+	const unsigned flow = ev->insn.flow;
+	const bool aarch32 = ev->insn.isa == HF_ISA_A32 || ev->insn.isa == HF_ISA_T32;
+
+	if (ev->flags & (HF_EVF_TAKEN | HF_EVF_OPEN))
+		return false;
+	return flow == HF_FLOW_BRANCH ||
+	       (aarch32 && ((flow >= HF_FLOW_JUMP && flow <= HF_FLOW_RETURN) || flow == HF_FLOW_TRAP_RETURN));
 }
 
 static inline bool hf_event_is_instruction(const struct hf_event *ev)

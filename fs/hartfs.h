@@ -247,7 +247,7 @@ enum hartfs_flow {
 /* hartfs_event.flags. "After" an instruction means: before the next retired one of the hart. */
 enum hartfs_event_flags {
 	HARTFS_EVENT_TAKEN = 1,	      /* the instruction sent the flow to target */
-	HARTFS_EVENT_OPEN = 2,	      /* a conditional branch, and the trace does not say whether it was taken */
+	HARTFS_EVENT_OPEN = 2,	      /* a branch, and the trace does not say whether, or (A32, T32) where to, it was taken */
 	HARTFS_EVENT_READ = 4,	      /* the first access reads, */
 	HARTFS_EVENT_WRITE = 8,	      /*   or writes; or both */
 	HARTFS_EVENT_ADDRESS = 16,    /* address is known */

@@ -113,6 +113,7 @@ codecs/ntrace/decoder.h@HF_NTRACE_HARTS_MAX@256@harts (SRC) | 256
 codecs/ntrace/stream.c@LOOK_MAX@(1u << 20)@1 MiB | the guess
 codecs/ete/flow.h@HF_ETE_WALK_MAX@(1u << 16)@one element | 65,536
 codecs/ete/resolve.h@HF_ETE_QUEUE_MAX@4096@their commit | 4,096
+codecs/mtb/mtb.h@HF_MTB_SIZE_MAX@(UINT64_C(16) << 20)@a Micro Trace Buffer has 16 MiB at the most
 codecs/image/collect.h@HF_IMAGE_PAGES_MAX@16384u@16,384 pages
 codecs/image/program.h@HF_PROGRAM_BYTES_MAX@(UINT64_C(256) << 20)@a program of a description | 256 MiB
 codecs/setup/read.h@HF_SETUP_PROGRAM_MAX@(UINT64_C(512) << 20)@all programs of a description | 512 MiB

@@ -80,7 +80,6 @@ static int check_unit(const struct registers *r, const struct hf_setup *setup, u
 		      struct hf_setup_error *error)
 {
 	const struct hf_setup_value *type = hf_setup_get(setup, id, "type");
-	const struct hf_setup_value *core = hf_setup_get(setup, id, "core_type");
 	static const char nothing_says[] =
 		"is not decoded: neither its type nor TRCDEVARCH or TRCIDR1 says ETE or ETMv4";
 	const char *name;
@@ -98,12 +97,21 @@ static int check_unit(const struct registers *r, const struct hf_setup *setup, u
 	default:
 		break;
 	}
-	if (!core || !hf_trace_unit_is_m_profile(core->value))
-		return 0;
-	snprintf(what, sizeof what,
-		 "is not decoded: the core is of the M profile (%.24s), with exceptions and branches of its own",
-		 core->value);
-	return refuse_source(setup, id, core, what, error);
+	return 0;
+}
+
+/* The profile of the core: what the description says, or else the core's type. */
+static int read_profile(const struct hf_setup *setup, uint32_t id, struct hf_ete_config *config,
+			struct hf_setup_error *error)
+{
+	const struct hf_setup_value *said = find_register(setup, id, "profile");
+	const char *core = text_of(setup, id, "core_type");
+
+	config->m = said ? strcasecmp(said->value, "M") == 0 : hf_trace_unit_is_m_profile(core);
+	config->secure = config->m && hf_trace_unit_has_security(core);
+	if (said && !config->m && strcasecmp(said->value, "A") != 0 && strcasecmp(said->value, "R") != 0)
+		return hf_setup_refuse(error, said, "A, R or M");
+	return 0;
 }
 
 /* The trace unit as its registers have it. */
@@ -123,12 +131,13 @@ static int check_architecture(const struct registers *r, const struct hf_setup *
 			 value->value);
 		return refuse_source(setup, id, value, what, error);
 	}
-	/* ETMv4's TRCCONFIGR: INSTP0 2:1, COND 10:8, DA 16, DV 17; bit 18 is ETE's ITO */
-	if (config->etm && (r->configr & 0x30706) != 0) {
+	/* ETMv4's TRCCONFIGR: INSTP0 2:1, COND 10:8, DA 16, DV 17; bit 18 is ETE's ITO. Of an M core what COND adds is passed
+	 * over: packets about instructions that are no branches. */
+	if (config->etm && (r->configr & (config->m ? 0x30006 : 0x30706)) != 0) {
 		value = find_register(setup, id, "TRCCONFIGR");
 		snprintf(what, sizeof what,
-			 "is not decoded: TRCCONFIGR = %.20s turns on data or conditional tracing of an ETMv4",
-			 value->value);
+			 "is not decoded: TRCCONFIGR = %.20s turns on data%s tracing of an ETMv4", value->value,
+			 config->m ? "" : " or conditional");
 		return refuse_source(setup, id, value, what, error);
 	}
 	return 0;
@@ -211,5 +220,6 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 	};
 	if (failed && !drop && strcmp(failed->value, "keep") != 0)
 		return hf_setup_refuse(error, failed, "keep or drop");
-	return check_architecture(&r, setup, id, config, error);
+	err = read_profile(setup, id, config, error);
+	return err ? err : check_architecture(&r, setup, id, config, error);
 }

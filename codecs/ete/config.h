@@ -26,6 +26,8 @@ struct hf_ete_config {
 	bool return_stack;    /* TRCCONFIGR.RS */
 	bool ts_marker;       /* TRCIDR0.TSMARK: timestamps belong to the marker before them */
 	bool keep_failed;     /* failed transactions are shown */
+	bool m;               /* the core is of the M profile */
+	bool secure;          /* one that may have the Security Extension: its contexts say which state it is in */
 };
 
 /* Source id as a person would call it: "PTM_0 (type PTM1.1)"; at the most 100 bytes and a 0. */
@@ -38,7 +40,7 @@ void hf_ete_config_missing(const struct hf_setup *setup, uint32_t id, char *buf,
  * Of the source with that trace id. Registers that are missing have the values of most trace units: COMMOPT 0, MAXSPEC
  * 0, ids of 4 bytes, WFXMODE 0, no return stack; *ret_missing says that some were. HF_ERR_SETUP_VALUE: a register that
  * is no number. HF_ERR_ETE_SOURCE: a trace unit whose trace says more than the flow of instructions (data, load
- * and store or conditional tracing), that is neither ETE nor ETMv4, or of a core of the M profile; *error has its name.
+ * and store or, but for the M profile, conditional tracing), or that is neither ETE nor ETMv4; *error has its name.
  */
 int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
 		       struct hf_setup_error *error);

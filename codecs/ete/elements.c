@@ -61,10 +61,12 @@ static void put_exception(struct put *put)
 		put_address(put, HF_ETE_EL_TARGET);
 	if (packet->flags & HF_ETE_HAS_CONTEXT)
 		put_context(put);
+	/* Where an M core was reset its address tells nothing. */
 	push(put, (struct hf_ete_element){
 			  .kind = HF_ETE_EL_EXCEPTION,
 			  .info = packet->info,
-			  .flags = packet->address.form == HF_ETE_ADDRESS_UNKNOWN ? 0 : HF_ETE_EL_KNOWN,
+			  .flags = packet->address.form == HF_ETE_ADDRESS_UNKNOWN || packet->info == HF_ETE_M_RESET ?
+					   0 : HF_ETE_EL_KNOWN,
 			  .value = put->meaning->address,
 			  .is = put->meaning->is,
 		  });
@@ -141,6 +143,7 @@ int hf_ete_elements_put(struct hf_ete_resolve *r, const struct hf_ete_packet *pa
 	case HF_ETE_CONTEXT: put_context(&put); break;
 	case HF_ETE_EXCEPTION: put_exception(&put); break;
 	case HF_ETE_EXCEPTION_RETURN: put_simple(&put, HF_ETE_EL_EXCEPTION_RETURN); break;
+	case HF_ETE_FUNCTION_RETURN: put_simple(&put, HF_ETE_EL_FUNCTION_RETURN); break;
 	case HF_ETE_SOURCE: put_address(&put, HF_ETE_EL_SOURCE); break;
 	case HF_ETE_Q: put_q(&put); break;
 	case HF_ETE_TRACE_ON: put_simple(&put, HF_ETE_EL_TRACE_ON); break;

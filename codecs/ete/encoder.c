@@ -335,7 +335,8 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 
 static const char *refuses(const struct hf_stream_info *info)
 {
-	return info->arch == HF_ARCH_ARM ? NULL : "ETE is Arm only";
+	return info->arch != HF_ARCH_ARM	      ? "ETE is Arm only" :
+	       info->flags & HF_STREAM_M_PROFILE ? "ETE is of the A and R profiles, and here is an M core" : NULL;
 }
 
 static int init(struct hf_enc *enc)

@@ -10,6 +10,7 @@ static const char *const types[] = {"ETE", "ETM4", NULL};
 static const char *const archs[] = {"0x47704a13", "0x47705a13", NULL};
 /* MAXSPEC of units that were met, and between them: what is too small shows, by how much does not. */
 static const char *const depths[] = {"0", "1", "2", "4", "8", "16", "32", "64", "78", "128", "256", "1024", NULL};
+static const char *const profiles[] = {"A", "R", "M", NULL};
 static const char *const failed[] = {"keep", "drop", NULL};
 static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
 
@@ -28,6 +29,7 @@ static const struct hf_setup_key keys[] = {
 	HF_KEY_WORD("TRCIDR8", depths),
 	HF_KEY_WORD("TRCDEVARCH", archs),
 	HF_KEY_WORD("type", types),
+	HF_KEY_WORD("profile", profiles),
 	HF_KEY_WORD("failed_transactions", failed),
 	HF_KEY_OPEN("TRCTRACEIDR"),
 	HF_KEY_OPEN("TRCAUTHSTATUS"),
@@ -39,7 +41,7 @@ extern const struct hf_codec hf_codec_ete;
 const struct hf_codec hf_codec_ete = {
 	.name = "ete",
 	.title = "Arm Embedded Trace Extension",
-	.version = 9,
+	.version = 10,
 	.suffixes = suffixes,
 	.check = hf_ete_check,
 	.remark = hf_ete_remark,

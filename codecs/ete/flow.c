@@ -58,6 +58,11 @@ static void emit_loss(struct hf_ete_flow *f, unsigned kind, int code, uint64_t o
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 
+static void tell_marker(struct hf_ete_flow *f, unsigned type, uint64_t number, uint64_t value)
+{
+	emit(f, HF_EVENT_MARKER)->marker = (struct hf_ev_marker){.type = type, .number = number, .value = value};
+}
+
 /* Of a path that turns out to be wrong: all that was told since it last agreed with an address may be. */
 static void emit_misfit(struct hf_ete_flow *f, unsigned kind, int code, uint64_t offset, uint64_t detail)
 {
@@ -91,18 +96,21 @@ bool hf_ete_flow_drain(struct hf_ete_flow *f, struct hf_ete_out *out)
 
 static const uint8_t modes[4] = {HF_MODE_EL0, HF_MODE_EL1, HF_MODE_EL2, HF_MODE_EL3};
 
-static unsigned mode_of(uint8_t byte)
+/* Of the M profile: 0 and 3 stand for its two modes, and nothing for 1 and 2. */
+static const uint8_t m_modes[4] = {HF_MODE_THREAD, HF_MODE_UNKNOWN, HF_MODE_UNKNOWN, HF_MODE_HANDLER};
+
+static unsigned mode_of(const struct hf_ete_flow *f, unsigned byte)
 {
-	return modes[byte & HF_ETE_CONTEXT_EL];
+	return (f->config->m ? m_modes : modes)[byte & HF_ETE_CONTEXT_EL];
 }
 
-/* The memory that code in this context comes from. EL0 is in the space of EL1. */
-static uint32_t space_of(uint8_t byte)
+/* The memory that code in this context comes from. EL0 is in the space of EL1; of the M profile both modes are. */
+static uint32_t space_of(const struct hf_ete_flow *f, uint8_t byte)
 {
 	static const uint32_t el1[4] = {HF_MEMORY_EL1S, HF_MEMORY_EL1N, HF_MEMORY_ROOT, HF_MEMORY_EL1R};
 	static const uint32_t el2[4] = {HF_MEMORY_EL2S, HF_MEMORY_EL2N, HF_MEMORY_ROOT, HF_MEMORY_EL2R};
 	const unsigned state = (byte & HF_ETE_CONTEXT_NSE ? 2 : 0) | (byte & HF_ETE_CONTEXT_NS ? 1 : 0);
-	const unsigned el = byte & HF_ETE_CONTEXT_EL;
+	const unsigned el = f->config->m ? 1 : byte & HF_ETE_CONTEXT_EL;
 
 	return el == 3 ? HF_MEMORY_EL3 | HF_MEMORY_ROOT : el == 2 ? el2[state] : el1[state];
 }
@@ -113,11 +121,11 @@ static void derive(struct hf_ete_flow *f)
 	const struct hf_ete_context *c = &f->s.context;
 	struct hf_walk_blocks *w = &f->blocks;
 
-	w->isa = c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
+	w->isa = f->config->m ? HF_ISA_T32 : c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
 	w->mask = w->isa == HF_ISA_A64 ? UINT64_MAX : UINT32_MAX;
-	w->mode = (uint8_t)mode_of(c->byte);
+	w->mode = (uint8_t)mode_of(f, c->byte);
 	w->program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,
-				      space_of(c->byte));
+				      space_of(f, c->byte));
 }
 
 void hf_ete_flow_set(struct hf_ete_flow *f, const struct hf_ete_flow_state *state)
@@ -130,7 +138,7 @@ void hf_ete_flow_set(struct hf_ete_flow *f, const struct hf_ete_flow_state *stat
 static void set_is(struct hf_ete_flow *f, unsigned is)
 {
 	f->s.is = is != 0;
-	if (!(f->s.context.byte & HF_ETE_CONTEXT_SF))
+	if (!f->config->m && !(f->s.context.byte & HF_ETE_CONTEXT_SF))
 		f->blocks.isa = is ? HF_ISA_T32 : HF_ISA_A32;
 }
 
@@ -149,6 +157,7 @@ static void pop_link(struct hf_ete_flow *f)
 	if (s->sync != HF_ETE_SYNC_TARGET || !hf_return_stack_pop(&f->links, &link))
 		return;
 	s->pc = link & ~UINT64_C(1);
+	s->it = 0;
 	set_is(f, link & 1);
 	s->sync = HF_ETE_SYNC_FULL;
 	s->fresh = 1;
@@ -200,11 +209,13 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		ev->jump = (struct hf_ev_jump){.from = s->pc, .to = e->value};
 		emit_misfit(f, HF_EVENT_DOUBT, HF_ERR_ETE_ELSEWHERE, e->offset, s->pc);
 		s->unproven = 0;
-	} else if (s->sync == HF_ETE_SYNC_TARGET || (s->sync == HF_ETE_SYNC_FULL && !s->fresh)) {
+	} else if (s->sync == HF_ETE_SYNC_TARGET || s->sync == HF_ETE_SYNC_RETURN || (s->sync == HF_ETE_SYNC_FULL && !s->fresh)) {
 		s->unproven = 0;
 		if (s->sync == HF_ETE_SYNC_FULL && s->ran)
 			agree(f, e->offset);
 	}
+	if (s->sync != HF_ETE_SYNC_FULL || s->pc != e->value)
+		s->it = 0;
 	s->pc = e->value;
 	set_is(f, e->is);
 	if (s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS)
@@ -223,11 +234,14 @@ static void tell_context(struct hf_ete_flow *f)
 	struct hf_event *ev = emit(f, HF_EVENT_CONTEXT);
 
 	ev->fields = HF_CONTEXT_MODE | (c->byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
-		   (c->byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
+		   (c->byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u) |
+		   (f->config->secure ? HF_CONTEXT_STATE : 0u);
+	if (f->config->secure)
+		ev->state = c->byte & HF_ETE_CONTEXT_NS ? 0 : HF_STATE_SECURE;
 	ev->context = (struct hf_ev_context){
 		.pid = ev->fields & HF_CONTEXT_PID ? c->cid : 0,
 		.vmid = ev->fields & HF_CONTEXT_VMID ? c->vmid : 0,
-		.mode = (uint8_t)mode_of(c->byte),
+		.mode = (uint8_t)mode_of(f, c->byte),
 	};
 	f->s.told = 1;
 }
@@ -235,7 +249,7 @@ static void tell_context(struct hf_ete_flow *f)
 static void take_context(struct hf_ete_flow *f, const struct hf_ete_element *e)
 {
 	struct hf_ete_flow_state *s = &f->s;
-	const struct hf_ete_context now = {.byte = e->info, .cid = e->count, .vmid = e->extra};
+	const struct hf_ete_context now = {.byte = (uint8_t)e->info, .cid = e->count, .vmid = e->extra};
 	const bool same = s->context.byte == now.byte && s->context.cid == now.cid && s->context.vmid == now.vmid;
 
 	s->context = now;
@@ -256,7 +270,7 @@ static void take_context(struct hf_ete_flow *f, const struct hf_ete_element *e)
 
 /* ---- instructions ---- */
 
-/* Gives up to n instructions of b from the first on, none of them taken, that lie before limit. */
+/* Gives up to n instructions of b from the first on, none of them taken, all of which lies before limit. */
 static unsigned put_run(struct hf_ete_flow *f, const struct hf_walk_block *b, unsigned n, uint64_t limit,
 			struct hf_ete_out *out)
 {
@@ -264,10 +278,11 @@ static unsigned put_run(struct hf_ete_flow *f, const struct hf_walk_block *b, un
 	unsigned count = 0;
 
 	n = n < room ? n : (unsigned)room;
-	while (count < n && b->insn[count].insn.pc < limit)
+	while (count < n && b->insn[count].insn.pc + b->insn[count].insn.size <= limit)
 		count++;
 	memcpy(out->ev + out->n, b->insn, count * sizeof *b->insn);
 	f->s.pc = count == b->count ? b->next : b->insn[count].insn.pc;
+	f->s.it = (uint8_t)(count == b->count ? b->next_it : b->insn[count].it);
 	out->n += count;
 	f->s.age += count;
 	f->s.walked += count;
@@ -325,23 +340,33 @@ static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const 
 	f->s.fresh = 0;
 	f->s.ran = 1;
 	f->s.pc = b->next;
+	f->s.it = b->next_it;
 	if (initially && b->flags & HF_WALK_CALL)
 		push_link(f, f->s.pc);
 	if (!taken) {
-		if (b->isa == HF_ISA_A64 && b->end != HF_WALK_BRANCH)
+		if (b->isa != HF_ISA_T32 && !(b->flags & HF_WALK_CONDITIONAL))
 			emit_misfit(f, HF_EVENT_DOUBT, HF_ERR_ETE_NOT_TAKEN, e->offset, ev->insn.pc);
 		return;
 	}
 	if (find_target(f, r, b, &target)) {
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = target;
+	} else if (b->end == HF_WALK_INDIRECT && b->isa != HF_ISA_A64) {
+		ev->flags = HF_EVF_OPEN;
 	}
 	if (is_direct(b)) {
 		f->s.pc = b->target;
+		f->s.it = 0;
 		set_is(f, b->flags & HF_WALK_TO_T32);
 	} else if (b->end == HF_WALK_INDIRECT) {
 		f->s.sync = HF_ETE_SYNC_TARGET;
 	}
+}
+
+/* Where an M core stays that cannot go on (Armv7-M ARM, B1.5.15; Armv8-M ARM, B3.33). */
+static bool is_locked_up(const struct hf_ete_flow *f)
+{
+	return f->config->m && (f->s.pc == 0xfffffffe || f->s.pc == 0xeffffffe);
 }
 
 /* The next block of a walk; NULL if it cannot go on, which is told. */
@@ -351,9 +376,10 @@ static const struct hf_walk_block *next_block(struct hf_ete_flow *f, const struc
 
 	if (!hf_walk_blocks_have_room(&f->blocks, 1))
 		hf_walk_blocks_reset(&f->blocks);
+	f->blocks.it = f->s.it;
 	b = hf_walk_find(&f->blocks, f->s.pc);
 	if (b->count == 0)
-		stray(f, e, HF_ERR_ETE_NO_IMAGE, f->s.pc);
+		stray(f, e, is_locked_up(f) ? HF_ERR_ETE_LOCKUP : HF_ERR_ETE_NO_IMAGE, f->s.pc);
 	else if (f->s.walked >= HF_ETE_WALK_MAX)
 		stray(f, e, HF_ERR_ETE_WALK, f->s.pc);
 	return f->s.sync == HF_ETE_SYNC_FULL ? b : NULL;
@@ -396,7 +422,10 @@ static bool run_atom(struct hf_ete_flow *f, const struct hf_ete_resolve *r, stru
 	return false;
 }
 
-/* Walks over everything before address. True: it is there, or cannot get there, which is told (sync is not FULL). */
+/*
+ * Walks over everything before address. True: it is there, or before an instruction that the address lies in, or cannot
+ * get there, which is told (sync is not FULL).
+ */
 static bool run_up_to(struct hf_ete_flow *f, const struct hf_ete_element *e, struct hf_ete_out *out)
 {
 	while (f->s.pc < e->value) {
@@ -407,7 +436,8 @@ static bool run_up_to(struct hf_ete_flow *f, const struct hf_ete_element *e, str
 		b = next_block(f, e);
 		if (!b)
 			return true;
-		put_run(f, b, b->count, e->value, out);
+		if (!put_run(f, b, b->count, e->value, out))
+			return true;
 	}
 	return true;
 }
@@ -440,8 +470,13 @@ static bool run_source(struct hf_ete_flow *f, const struct hf_ete_resolve *r, st
 /* ---- exceptions ---- */
 
 /* Exceptions whose address is that of the instruction which did not complete (D4.3), and can be shown. */
-#define OWN_INSTRUCTION (1u << HF_ETE_EXC_TRAP | 1u << HF_ETE_EXC_INST_DEBUG | 1u << HF_ETE_EXC_DATA_DEBUG | \
-			 1u << HF_ETE_EXC_ALIGNMENT | 1u << HF_ETE_EXC_DATA_FAULT)
+static bool is_own_instruction(unsigned type)
+{
+	static const uint32_t types = 1u << HF_ETE_EXC_TRAP | 1u << HF_ETE_EXC_INST_DEBUG | 1u << HF_ETE_EXC_DATA_DEBUG |
+				      1u << HF_ETE_EXC_ALIGNMENT | 1u << HF_ETE_EXC_DATA_FAULT;
+
+	return type == HF_ETE_M_USAGE_FAULT || (type < 32 && types >> type & 1);
+}
 
 /* ESR.EC of the call that was executed last, which lies before pc. */
 static uint64_t call_class(struct hf_ete_flow *f)
@@ -461,36 +496,67 @@ static uint64_t call_class(struct hf_ete_flow *f)
 						     HF_TRAP_ETE + HF_ETE_EXC_CALL;
 }
 
-static void tell_trap(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_element *e)
+/* The cause of a trap, and whether it is an interrupt. */
+static uint64_t cause_of(struct hf_ete_flow *f, unsigned type, bool *ret_interrupt)
 {
 	static const uint8_t async[32] = {
 		[HF_ETE_EXC_SYSTEM_ERROR] = 1, [HF_ETE_EXC_IRQ] = 2, [HF_ETE_EXC_FIQ] = 3, [HF_ETE_EXC_RESET] = 4,
 	};
-	const bool interrupt = async[e->info & 31];
+
+	if (type & HF_ETE_EXC_M)
+		return hf_ete_m_cause(type, ret_interrupt);
+	*ret_interrupt = async[type & 31];
+	if (*ret_interrupt)
+		return async[type & 31] - 1u;
+	return type == HF_ETE_EXC_CALL && f->s.sync == HF_ETE_SYNC_FULL ? call_class(f) : HF_TRAP_ETE + type;
+}
+
+/* Where the flow goes on behind a trap, or a return from one. */
+static void set_handler(const struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_event *ev)
+{
 	struct hf_ete_follow follow;
-	struct hf_event *ev;
 
 	hf_ete_resolve_follow(r, &follow);
-	if (e->info == HF_ETE_EXC_DEBUG_HALT) {
-		/* No handler: who halted the PE lets it go on anywhere. */
-		ev = emit(f, HF_EVENT_DISCONTINUITY);
-		ev->jump.from = f->s.sync == HF_ETE_SYNC_FULL ? f->s.pc : 0;
-		ev->jump.to = follow.target ? follow.target->value : 0;
-		return;
-	}
-	ev = emit(f, HF_EVENT_TRAP);
-	ev->flags = (uint8_t)(HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0));
-	ev->trap.cause = interrupt			   ? async[e->info & 31] - 1u :
-			 e->info == HF_ETE_EXC_CALL && f->s.sync == HF_ETE_SYNC_FULL ? call_class(f) :
-							     HF_TRAP_ETE + e->info;
 	if (follow.target) {
 		ev->flags |= HF_EVF_HANDLER;
 		ev->trap.handler = follow.target->value;
 	}
 	if (follow.context) {
 		ev->flags |= HF_EVF_MODE;
-		ev->mode = (uint16_t)mode_of(follow.context->info);
+		ev->mode = (uint16_t)mode_of(f, follow.context->info);
 	}
+}
+
+static void tell_trap(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_element *e)
+{
+	struct hf_ete_follow follow;
+	struct hf_event *ev;
+	bool interrupt;
+
+	if (e->info == HF_ETE_M_LAZY_FP) {
+		tell_marker(f, HF_ETE_MARKER_LAZY_FP, 0, 0);
+		return;
+	}
+	if (e->info == HF_ETE_EXC_DEBUG_HALT || e->info == HF_ETE_M_DEBUG_HALT) {
+		/* No handler: who halted the PE lets it go on anywhere. */
+		hf_ete_resolve_follow(r, &follow);
+		ev = emit(f, HF_EVENT_DISCONTINUITY);
+		ev->jump.from = f->s.sync == HF_ETE_SYNC_FULL ? f->s.pc : 0;
+		ev->jump.to = follow.target ? follow.target->value : 0;
+		return;
+	}
+	ev = emit(f, HF_EVENT_TRAP);
+	ev->trap.cause = cause_of(f, e->info, &interrupt);
+	ev->flags = (uint8_t)(HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0));
+	set_handler(f, r, ev);
+}
+
+/* An M core left a handler: its newest instruction did, and the return stack has no part in it. */
+static void take_exception_return(struct hf_ete_flow *f, const struct hf_ete_resolve *r)
+{
+	set_handler(f, r, emit(f, HF_EVENT_TRAP_RETURN));
+	if (f->s.sync == HF_ETE_SYNC_TARGET || f->s.sync == HF_ETE_SYNC_FULL)
+		f->s.sync = HF_ETE_SYNC_RETURN;
 }
 
 /* The instruction at pc began and raised the exception. */
@@ -501,6 +567,7 @@ static void tell_attempt(struct hf_ete_flow *f)
 	if (!hf_walk_insn(&f->blocks, f->s.pc, &attempt))
 		return;
 	attempt.kind = HF_EVENT_ATTEMPT;
+	attempt.it = f->s.it;
 	*emit(f, HF_EVENT_ATTEMPT) = attempt;
 }
 
@@ -511,7 +578,10 @@ static bool run_exception(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 	const bool known = e->flags & HF_ETE_EL_KNOWN;
 
 	if (s->step == STEP_START) {
-		if (!begin_walk(f, e)) {
+		/* From handler to handler nothing was executed. */
+		const bool tail = e->info & HF_ETE_EXC_M && known && e->value == HF_ETE_M_TAIL;
+
+		if (tail || !begin_walk(f, e)) {
 			if (s->sync != HF_ETE_SYNC_NONE)
 				s->sync = HF_ETE_SYNC_CONTEXT;
 			tell_skipped(f);
@@ -524,10 +594,14 @@ static bool run_exception(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 	if (s->step == STEP_WALK && s->sync == HF_ETE_SYNC_FULL && known && !run_up_to(f, e, out))
 		return false;
 	if (known) {
+		/* Interrupted inside an instruction, which will begin anew or go on. */
+		if (s->sync == HF_ETE_SYNC_FULL && s->pc < e->value)
+			tell_attempt(f);
+		s->it = s->sync == HF_ETE_SYNC_FULL && s->pc == e->value ? s->it : 0;
 		s->pc = e->value;
 		set_is(f, e->is);
 		s->sync = HF_ETE_SYNC_FULL;
-		if (e->info < 32 && OWN_INSTRUCTION >> e->info & 1)
+		if (is_own_instruction(e->info))
 			tell_attempt(f);
 	} else {
 		s->sync = HF_ETE_SYNC_CONTEXT;
@@ -554,7 +628,7 @@ static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 					     b->end == HF_WALK_INDIRECT)) {
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = follow.target->value;
-	} else if (!follow.target && (b->flags & HF_WALK_CONDITIONAL)) {
+	} else if (!follow.target && b->end != HF_WALK_STAY && (b->flags & HF_WALK_CONDITIONAL || b->isa == HF_ISA_T32)) {
 		ev->flags = HF_EVF_OPEN;
 	}
 }
@@ -653,11 +727,6 @@ static void take_loss(struct hf_ete_flow *f, const struct hf_ete_element *e)
 	s->ran = s->marked = 0;
 }
 
-static void take_marker(struct hf_ete_flow *f, unsigned type, uint64_t number, uint64_t value)
-{
-	emit(f, HF_EVENT_MARKER)->marker = (struct hf_ev_marker){.type = type, .number = number, .value = value};
-}
-
 static void take_timestamp(struct hf_ete_flow *f, const struct hf_ete_element *e)
 {
 	struct hf_event *ev = emit(f, HF_EVENT_TIMESTAMP);
@@ -686,13 +755,13 @@ static void take(struct hf_ete_flow *f, const struct hf_ete_element *e)
 {
 	switch (e->kind) {
 	case HF_ETE_EL_TRANSACTION_START:
-		take_marker(f, HF_ETE_MARKER_TRANSACTION, 0, 0);
+		tell_marker(f, HF_ETE_MARKER_TRANSACTION, 0, 0);
 		if (e->flags & HF_ETE_EL_DOUBT)
 			emit_loss(f, HF_EVENT_DOUBT, HF_ERR_ETE_TRANSACTION, e->offset, 0, 0);
 		break;
-	case HF_ETE_EL_TRANSACTION_COMMIT: take_marker(f, HF_ETE_MARKER_TRANSACTION, 1, 0); break;
+	case HF_ETE_EL_TRANSACTION_COMMIT: tell_marker(f, HF_ETE_MARKER_TRANSACTION, 1, 0); break;
 	case HF_ETE_EL_TRANSACTION_FAILURE:
-		take_marker(f, HF_ETE_MARKER_TRANSACTION, 2, 0);
+		tell_marker(f, HF_ETE_MARKER_TRANSACTION, 2, 0);
 		f->s.fresh = 1;
 		break;
 	case HF_ETE_EL_TARGET: take_target(f, e); break;
@@ -711,8 +780,8 @@ static void take(struct hf_ete_flow *f, const struct hf_ete_element *e)
 	case HF_ETE_EL_CYCLES:
 		take_cycles(f, e);
 		break;
-	case HF_ETE_EL_EVENT: take_marker(f, HF_ETE_MARKER_EVENT, e->info, 0); break;
-	case HF_ETE_EL_INSTRUMENTATION: take_marker(f, HF_ETE_MARKER_INSTRUMENTATION, e->info, e->value); break;
+	case HF_ETE_EL_EVENT: tell_marker(f, HF_ETE_MARKER_EVENT, e->info, 0); break;
+	case HF_ETE_EL_INSTRUMENTATION: tell_marker(f, HF_ETE_MARKER_INSTRUMENTATION, e->info, e->value); break;
 	case HF_ETE_EL_LOSS: take_loss(f, e); break;
 	case HF_ETE_EL_NOTE:
 		emit_loss(f, e->flags & HF_ETE_EL_DOUBT ? HF_EVENT_DOUBT : HF_EVENT_NOTE, -(int)e->extra, e->offset,
@@ -734,6 +803,10 @@ bool hf_ete_flow_run(struct hf_ete_flow *f, const struct hf_ete_resolve *r, stru
 	case HF_ETE_EL_EXCEPTION: done = run_exception(f, r, out); break;
 	case HF_ETE_EL_SOURCE: done = run_source(f, r, out); break;
 	case HF_ETE_EL_Q: done = run_q(f, r, out); break;
+	case HF_ETE_EL_EXCEPTION_RETURN:
+		if (f->config->m)
+			take_exception_return(f, r);
+		break;
 	default: take(f, e); break;
 	}
 	if (done)

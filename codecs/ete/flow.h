@@ -20,6 +20,7 @@ enum hf_ete_sync {
 	HF_ETE_SYNC_NONE,
 	HF_ETE_SYNC_ADDRESS, /* no context yet */
 	HF_ETE_SYNC_TARGET,  /* the last instruction was a taken indirect branch, and where it went is not known yet */
+	HF_ETE_SYNC_RETURN,  /* M profile: it returned from an exception, and an address must follow */
 	HF_ETE_SYNC_CONTEXT, /* no address, for any other reason */
 	HF_ETE_SYNC_FULL,
 	HF_ETE_SYNCS
@@ -30,6 +31,7 @@ enum hf_ete_marker {
 	HF_ETE_MARKER_EVENT = 1,           /* number: 0 to 3 */
 	HF_ETE_MARKER_INSTRUMENTATION = 2, /* number: EL; value */
 	HF_ETE_MARKER_TRANSACTION = 3,     /* number: 0 start, 1 commit, 2 failure */
+	HF_ETE_MARKER_LAZY_FP = 4,         /* M profile: registers of the FPU were pushed here, late */
 };
 
 /* What is saved of a flow; its place in an element (step, left, walked) included. */
@@ -43,6 +45,7 @@ struct hf_ete_flow_state {
 	uint8_t missing; /* what Trace Info wants before links are pushed: 1 context, 2 address */
 	uint8_t told;    /* a CONTEXT event was given */
 	uint8_t step;    /* in the front element */
+	uint8_t it;      /* T32: ITSTATE at pc, as struct hf_walk_blocks has it */
 	uint8_t marked;  /* a timestamp marker stands open; age events ago */
 	uint32_t left;   /* instructions of a Q element */
 	uint32_t walked; /* instructions of this element */

@@ -8,6 +8,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/text.h"
 #include "codecs/ete/errors.h"
+#include "codecs/isa/names.h"
 
 #include <assert.h>
 
@@ -40,6 +41,21 @@ static const uint8_t last_bytes[HF_ETE_KINDS] = {
 #include "codecs/ete/packets.def"
 };
 
+uint64_t hf_ete_m_cause(unsigned type, bool *ret_interrupt)
+{
+	const unsigned own = type - HF_ETE_EXC_M;
+
+	*ret_interrupt = own <= 2 || own == 14 || own == 15;
+	if ((own >= 1 && own <= 7) || own == 11 || own == 12 || own == 14 || own == 15)
+		return HF_TRAP_M + own;
+	if (type >= HF_ETE_M_DEBUG_HALT && type <= HF_ETE_M_LOCKUP)
+		return HF_TRAP_M_OTHER + own;
+	*ret_interrupt = true;
+	if (own >= 0x10 && own <= 0x17)
+		return HF_TRAP_M + own;
+	return own >= 0x208 && own <= 0x3ef ? HF_TRAP_M + 16 + (own - 0x200) : 0;
+}
+
 const char *hf_ete_exception_name(unsigned type)
 {
 	static const char *const names[] = {
@@ -66,6 +82,12 @@ const char *hf_ete_exception_name(unsigned type)
 		[HF_ETE_EXC_TRANSACTION_FAILURE] = "transaction failure",
 	};
 
+	if (type & HF_ETE_EXC_M) {
+		bool interrupt;
+		const uint64_t cause = hf_ete_m_cause(type, &interrupt);
+
+		return cause ? hf_cause_name(true, interrupt, cause) : NULL;
+	}
 	return type < sizeof names / sizeof names[0] ? names[type] : NULL;
 }
 
@@ -384,7 +406,8 @@ VISIT void exception_address(struct cursor *c, struct hf_ete_packet *packet)
 	kind = kinds[header];
 	if (kind == HF_ETE_IGNORE) {
 		packet->address.form = HF_ETE_ADDRESS_UNKNOWN;
-		c->bad |= packet->info != HF_ETE_EXC_RESET && packet->info != HF_ETE_EXC_TRANSACTION_FAILURE;
+		c->bad |= packet->info != HF_ETE_EXC_RESET && packet->info != HF_ETE_EXC_TRANSACTION_FAILURE &&
+			  packet->info != HF_ETE_M_RESET;
 	} else if (kind == HF_ETE_TARGET || kind == HF_ETE_TARGET_CONTEXT) {
 		address_header(c, kind, header, &packet->address);
 		address(c, &packet->address);
@@ -395,26 +418,40 @@ VISIT void exception_address(struct cursor *c, struct hf_ete_packet *packet)
 	}
 }
 
+/* The second byte of an exception: of an M core the upper bits of the type, and whether a fault is pending. */
+VISIT void exception_more(struct cursor *c, struct hf_ete_packet *packet)
+{
+	const unsigned fault = packet->flags & HF_ETE_HAS_FAULT ? 0x20 : 0;
+	const uint8_t more = byte(c, (packet->info >> 5 & 31) | fault);
+
+	packet->info |= (uint16_t)((more & 31) << 5);
+	packet->flags |= more & 0x20 ? HF_ETE_HAS_FAULT : 0;
+	c->bad |= !c->config->etm || (c->config->m ? more >> 6 : more) != 0;
+}
+
 VISIT void exception(struct cursor *c, struct hf_ete_packet *packet)
 {
+	const bool two = packet->info & HF_ETE_EXC_M && (packet->info & 0x3e0 || packet->flags & HF_ETE_HAS_FAULT);
 	uint8_t info;
 
 	if (c->use == SHOW) {
 		const char *name = hf_ete_exception_name(packet->info);
 
 		assert(name); /* a packet without one is bad, and is not shown */
-		c->to = hf_text_put(put_dec(c->to, " type=", packet->info), " (");
+		c->to = hf_text_put(put_dec(c->to, " type=", packet->info & ~HF_ETE_EXC_M), " (");
 		c->to = hf_text_put(hf_text_put(c->to, name), ")");
+		c->to = hf_text_put(c->to, packet->flags & HF_ETE_HAS_FAULT ? " fault-pending" : "");
 		c->to = hf_text_put(c->to, packet->flags & HF_ETE_HAS_TARGET ? " target" : "");
 		address(c, &packet->address);
 		if (packet->flags & HF_ETE_HAS_CONTEXT)
 			context(c, packet);
 		return;
 	}
-	info = byte(c, (unsigned)packet->info << 1 | (packet->flags & HF_ETE_HAS_TARGET ? 0x40 : 1));
-	packet->info = info >> 1 & 31;
-	if (info & 0x80) /* ETMv4: five more bits of the type, which are the M profile's */
-		c->bad |= !c->config->etm || byte(c, 0) != 0;
+	info = byte(c, (packet->info & 31u) << 1 | (packet->flags & HF_ETE_HAS_TARGET ? 0x40 : 1) | (two ? 0x80 : 0));
+	packet->info = (uint16_t)((info >> 1 & 31) | (c->use == READ ? 0 : packet->info & 0x3e0));
+	if (info & 0x80)
+		exception_more(c, packet);
+	packet->info |= c->config->m ? HF_ETE_EXC_M : 0;
 	packet->flags |= info & 0x40 ? HF_ETE_HAS_TARGET : 0;
 	c->bad |= (info >> 6 & 1) == (info & 1) || !hf_ete_exception_name(packet->info);
 	exception_address(c, packet);
@@ -577,6 +614,20 @@ VISIT void own_context(struct cursor *c, struct hf_ete_packet *packet)
 		c->to = hf_text_put(c->to, " same");
 }
 
+/* A key, a result, or two; and what the header says beside. */
+VISIT void conditional(struct cursor *c, struct hf_ete_packet *packet)
+{
+	if (packet->kind == HF_ETE_CONDITIONAL_I_F3 || packet->kind == HF_ETE_CONDITIONAL_R_F3) {
+		packet->info = (uint8_t)fixed(c, packet->info, 1, " value=");
+	} else if (packet->kind == HF_ETE_CONDITIONAL_I_F1) {
+		packet->count = number(c, packet->count, 32, " key=");
+	} else {
+		packet->count = number(c, packet->count, 32, " result=");
+		if (packet->kind == HF_ETE_CONDITIONAL_R_F1)
+			packet->commit = number(c, packet->commit, 32, " result=");
+	}
+}
+
 /* All but atoms and what begins with 00; kinds that are not named have nothing but their header. */
 VISIT void visit(struct cursor *c, struct hf_ete_packet *packet)
 {
@@ -602,6 +653,11 @@ VISIT void visit(struct cursor *c, struct hf_ete_packet *packet)
 		context(c, packet);
 		break;
 	case HF_ETE_Q: q(c, packet); break;
+	case HF_ETE_CONDITIONAL_I_F1:
+	case HF_ETE_CONDITIONAL_I_F3:
+	case HF_ETE_CONDITIONAL_R_F1:
+	case HF_ETE_CONDITIONAL_R_F1_ONE:
+	case HF_ETE_CONDITIONAL_R_F3: conditional(c, packet); break;
 	default: break;
 	}
 }
@@ -641,7 +697,8 @@ int hf_ete_packet_get(const struct hf_ete_config *config, const uint8_t *p, size
 	}
 	if (ret->kind == HF_ETE_ASYNC)
 		return get_extension(p, n, ret);
-	if (ret->kind == HF_ETE_NONE || (ret->kind == HF_ETE_EXCEPTION_RETURN && !config->etm))
+	if (ret->kind == HF_ETE_NONE || (ret->kind == HF_ETE_EXCEPTION_RETURN && !config->etm) ||
+	    (ret->kind > HF_ETE_ATOM && !(config->etm && config->m)))
 		return HF_ERR_ETE_HEADER;
 	visit(&c, ret);
 	ret->size = (uint32_t)(c.p - p);
@@ -664,6 +721,9 @@ static uint8_t *put_extension(uint8_t *p, unsigned kind)
 static uint8_t *put_fields(const struct hf_ete_config *config, uint8_t *p, struct hf_ete_packet packet)
 {
 	struct cursor c = {.use = WRITE, .config = config, .to = p + 1, .header = headers[packet.kind][HF_ETE_ADDRESS_NONE]};
+
+	if (packet.kind > HF_ETE_ATOM && packet.header)
+		c.header = packet.header;
 
 	visit(&c, &packet);
 	*p = c.header;

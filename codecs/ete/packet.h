@@ -60,7 +60,24 @@ enum hf_ete_exception {
 	HF_ETE_EXC_TRANSACTION_FAILURE = 24, /* no exception, but has its packet */
 };
 
-/* "call", "IRQ"; NULL for a reserved one. */
+/*
+ * Those of the M profile have types of 10 bits with other meanings (IHI0064, exceptions of Armv7-M and Armv8-M), and here
+ * this beside. 1 to 15 are the exception's number, but for those below; 10 to 17 hex are IRQ0 to IRQ7, 208 to 3ef hex IRQ8
+ * and those after it.
+ */
+#define HF_ETE_EXC_M 0x400u
+enum hf_ete_m_exception {
+	HF_ETE_M_RESET = HF_ETE_EXC_M + 1, HF_ETE_M_USAGE_FAULT = HF_ETE_EXC_M + 6,
+	HF_ETE_M_DEBUG_HALT = HF_ETE_EXC_M + 0x18, HF_ETE_M_LAZY_FP = HF_ETE_EXC_M + 0x19,
+	HF_ETE_M_LOCKUP = HF_ETE_EXC_M + 0x1a,
+};
+/* The preferred return address of an M core where there is none: it goes from handler to handler (tail chaining). */
+#define HF_ETE_M_TAIL 0xfffffffeu
+
+/* The cause of a trap event for an exception of an M core, and whether it is an interrupt; 0: reserved. */
+uint64_t hf_ete_m_cause(unsigned type, bool *ret_interrupt);
+
+/* "call", "IRQ", "SysTick"; NULL for a reserved one. */
 const char *hf_ete_exception_name(unsigned type);
 
 enum hf_ete_flags {
@@ -71,6 +88,7 @@ enum hf_ete_flags {
 	HF_ETE_HAS_INFO = 16,      /* TRACE_INFO: its sections, as its PLCTL has them in the low bits */
 	HF_ETE_HAS_SPEC = 64,
 	HF_ETE_HAS_CYCT = 128,
+	HF_ETE_HAS_FAULT = 64,    /* EXCEPTION of an M core: a fault is pending */
 	HF_ETE_HAS_TARGET = 32,    /* EXCEPTION: its address is also where the last branch went (E1E0 10) */
 };
 
@@ -85,7 +103,7 @@ struct hf_ete_packet {
 	uint32_t cancel;    /* P0 elements */
 	uint32_t commit;    /* P0 elements; TRACE_INFO: SPEC, those that are uncommitted here */
 	uint32_t count;     /* cycles as sent, without the threshold; instructions of a Q; TRACE_INFO: CYCT, that one */
-	uint8_t info;       /* TRACE_INFO: INFO; EXCEPTION: type; EVENT: the four events; INSTRUMENTATION: EL */
+	uint16_t info;      /* TRACE_INFO: INFO; EXCEPTION: type; EVENT: the four events; INSTRUMENTATION: EL */
 	uint8_t value_bits; /* TIMESTAMP: low bits that the packet holds, 7 to 56 or 64 */
 	uint64_t value;     /* of a TIMESTAMP, an INSTRUMENTATION */
 	struct hf_ete_address address;

@@ -8,10 +8,16 @@
 
 #define ROOM (2 * HF_ETE_QUEUE_MAX)
 
+/* A P0 element of the M profile that says more of the branch before it, and has no instruction. */
+static bool is_return(const struct hf_ete_resolve *r, const struct hf_ete_element *e)
+{
+	return r->config->m && (e->kind == HF_ETE_EL_EXCEPTION_RETURN || e->kind == HF_ETE_EL_FUNCTION_RETURN);
+}
+
 static bool is_p0(const struct hf_ete_resolve *r, const struct hf_ete_element *e)
 {
 	return e->kind < HF_ETE_EL_TRANSACTION_START ||
-	       (e->kind == HF_ETE_EL_TRANSACTION_START && !r->config->commtrans);
+	       (e->kind == HF_ETE_EL_TRANSACTION_START && !r->config->commtrans) || is_return(r, e);
 }
 
 /* A reset inside a transaction makes it fail. */
@@ -241,12 +247,25 @@ static uint32_t find_end(const struct hf_ete_resolve *r, uint32_t from)
 	return HF_ETE_NO_INDEX;
 }
 
+/* Everything before the last P0 element; before a return also the branch that it belongs to is held back. */
+static uint32_t before_last(const struct hf_ete_resolve *r)
+{
+	uint32_t i = r->last;
+
+	if (!is_return(r, &r->queue[i]))
+		return i;
+	while (i > r->out && r->last - i < HF_ETE_HELD_MAX)
+		if (is_p0(r, &r->queue[--i]))
+			return i;
+	return r->last;
+}
+
 /* Everything before the P0 element that is held back, if one is. */
 static uint32_t hold(struct hf_ete_resolve *r)
 {
 	if (r->last != HF_ETE_NO_INDEX) {
 		if (r->settled - r->last <= HF_ETE_HELD_MAX)
-			return r->last;
+			return before_last(r);
 		r->last = HF_ETE_NO_INDEX;
 	} else if (r->ahead.held) {
 		if (r->settled - r->head + (uint64_t)r->ahead.behind < HF_ETE_HELD_MAX)
@@ -391,8 +410,12 @@ void hf_ete_resolve_follow(const struct hf_ete_resolve *r, struct hf_ete_follow 
 	for (uint32_t i = r->head + 1; i < r->settled; i++) {
 		const struct hf_ete_element *e = &r->queue[i];
 
+		if (is_return(r, e) && !ret->target) {
+			ret->returns |= e->kind == HF_ETE_EL_EXCEPTION_RETURN;
+			continue;
+		}
 		if (is_p0(r, e) || e->kind == HF_ETE_EL_TRACE_INFO)
-			ret->pops = !ret->target;
+			ret->pops = !ret->target && !ret->returns;
 		if (is_p0(r, e) || e->kind == HF_ETE_EL_TRACE_INFO || e->kind == HF_ETE_EL_TRACE_ON ||
 		    e->kind == HF_ETE_EL_LOSS)
 			return;

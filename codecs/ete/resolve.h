@@ -24,7 +24,8 @@ enum hf_ete_element_kind {
 	HF_ETE_EL_TRACE_ON,
 	HF_ETE_EL_TRANSACTION_COMMIT,
 	HF_ETE_EL_TRANSACTION_FAILURE,
-	HF_ETE_EL_EXCEPTION_RETURN,
+	HF_ETE_EL_EXCEPTION_RETURN, /* of the M profile P0, too */
+	HF_ETE_EL_FUNCTION_RETURN,  /* M profile: P0 */
 	/* kept whatever happens to those (Table K10-2) */
 	HF_ETE_EL_TRACE_INFO,
 	HF_ETE_EL_TIMESTAMP,
@@ -54,7 +55,7 @@ struct hf_ete_element {
 	uint32_t extra;  /* CONTEXT: VMID; LOSS, NOTE: -code */
 	uint8_t kind;    /* enum hf_ete_element_kind */
 	uint8_t flags;   /* enum hf_ete_element_flags */
-	uint8_t info;    /* EXCEPTION: type; CONTEXT: its byte; EVENT: number; INSTRUMENTATION: EL */
+	uint16_t info;   /* EXCEPTION: type; CONTEXT: its byte; EVENT: number; INSTRUMENTATION: EL */
 	uint8_t is;      /* of an address */
 };
 
@@ -143,6 +144,7 @@ static inline int hf_ete_resolve_marked(const struct hf_ete_resolve *r)
 struct hf_ete_follow {
 	const struct hf_ete_element *target, *context;
 	bool pops; /* a P0 element or TRACE_INFO comes before a target: the return stack tells */
+	bool returns; /* an exception return of an M core comes first: target and context are what follows that */
 };
 
 void hf_ete_resolve_follow(const struct hf_ete_resolve *r, struct hf_ete_follow *ret);

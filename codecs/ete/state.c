@@ -57,6 +57,7 @@ static const struct hf_field_row fields[] = {
 	FLOW(missing, 3),
 	FLOW(told, 1),
 	FLOW(step, 1),
+	FLOW(it, UINT8_MAX),
 	FLOW(marked, 1),
 	FLOW(left, UINT32_MAX),
 	FLOW(walked, UINT32_MAX),
@@ -87,7 +88,8 @@ static bool is_pending(const struct hf_event *ev)
 	case HF_EVENT_ATTEMPT:
 		return ev->insn.isa < HF_ISA_COUNT && ev->insn.mode < HF_MODE_COUNT && ev->insn.flow < HF_FLOW_COUNT &&
 		       (ev->insn.size == 2 || ev->insn.size == 4);
-	case HF_EVENT_TRAP: return ev->size == 0 && ev->mode < HF_MODE_COUNT;
+	case HF_EVENT_TRAP:
+	case HF_EVENT_TRAP_RETURN: return ev->size == 0 && ev->mode < HF_MODE_COUNT;
 	case HF_EVENT_CONTEXT: return ev->context.mode < HF_MODE_COUNT && ev->context.isa < HF_ISA_COUNT;
 	case HF_EVENT_TIMESTAMP:
 	case HF_EVENT_CYCLES:

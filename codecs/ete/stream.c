@@ -62,6 +62,7 @@ struct found {
 	unsigned refused_count;
 	bool missing; /* registers of one of them */
 	bool etm;
+	bool m; /* one of them is of an M core */
 };
 
 /* Whether the i-th value is the first of its source. */
@@ -97,6 +98,7 @@ static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint3
 	s->harts[i] = (struct hf_ete_hart){.id = id, .config = config};
 	found->missing |= missing;
 	found->etm |= config.etm;
+	found->m |= config.m;
 	return 0;
 }
 
@@ -199,7 +201,8 @@ static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struc
 		.arch = HF_ARCH_ARM,
 		.xlen = 64,
 		.isa = HF_ISA_A64,
-		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | (s->hart_count > 1 ? HF_STREAM_MANY : 0),
+		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | (s->hart_count > 1 ? HF_STREAM_MANY : 0) |
+			 (found.m ? HF_STREAM_M_PROFILE : 0),
 		.first_hart = s->harts[0].id,
 		.version = s->version,
 		.json = s->json,

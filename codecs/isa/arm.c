@@ -15,6 +15,7 @@ enum {
 	LINK = HF_ARM_LINK,
 	CONDITIONAL = HF_ARM_CONDITIONAL,
 	EXCHANGE = HF_ARM_EXCHANGE,
+	LOOP = HF_ARM_LOOP,
 };
 
 #define ROW(mask, match, flow, flags) {mask, match, HF_FLOW_##flow, flags},
@@ -135,6 +136,10 @@ static uint64_t t32_target(uint32_t opcode, uint64_t pc, struct hf_arm_class cla
 {
 	uint32_t sign = opcode >> 26 & 1, j1 = opcode >> 13 & 1, j2 = opcode >> 11 & 1, low = opcode & 0x7ff, bits;
 
+	if (class.flags & LOOP) { /* imm11 without its sign: that of LE (Rn 15) is a minus */
+		bits = (low & 0x7fe) << 1 | j2 << 1;
+		return pc + 4 + ((opcode >> 16 & 15) == 15 ? 0 - (uint64_t)bits : bits);
+	}
 	if (class.flow == HF_FLOW_BRANCH) { /* T3: S:J2:J1:imm6:imm11 */
 		bits = sign << 19 | j2 << 18 | j1 << 17 | (opcode >> 16 & 0x3f) << 11 | low;
 		return pc + 4 + offset(bits, 0, 20, 1);

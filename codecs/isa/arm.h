@@ -18,6 +18,7 @@ enum hf_arm_flags {
 	/* May fail its own condition. What an IT block adds is not known here: any T32 instruction may be in one. */
 	HF_ARM_CONDITIONAL = 16,
 	HF_ARM_EXCHANGE = 32,    /* direct, to the other one of A32 and T32 */
+	HF_ARM_LOOP = 64,        /* of a low-overhead loop: its condition is a count, and its offset lies elsewhere */
 };
 
 struct hf_arm_class {
@@ -29,6 +30,14 @@ struct hf_arm_class {
 static inline unsigned hf_t32_size(uint32_t first)
 {
 	return (first & 0xf800) >= 0xe800 ? 4 : 2;
+}
+
+/* ITSTATE behind a T32 instruction, before which it was it (DDI 0487, F1.2.3). 0: outside an IT block. */
+static inline uint8_t hf_t32_next_it(uint8_t it, uint32_t opcode, unsigned size)
+{
+	if (size == 2 && (opcode & 0xff00) == 0xbf00 && opcode & 15)
+		return (uint8_t)opcode;
+	return it & 7 ? (uint8_t)((it & 0xe0) | (it << 1 & 0x1f)) : 0;
 }
 
 /* The rest of hf_arm_classify, for what is or may be no plain instruction. */

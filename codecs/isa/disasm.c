@@ -20,6 +20,7 @@ static const char riscv_features[] =
 #define IF_RISCV(text) text
 #define IF_A64(text)
 #define IF_ARM(text)
+#define IF_M(text)
 #include "codecs/isa/features.def"
 #undef IF_RISCV
 #undef IF_A64
@@ -34,6 +35,13 @@ static const char a64_features[] =
 static const char arm_features[] =
 #define IF_A64(text)
 #define IF_ARM(text) text
+#include "codecs/isa/features.def"
+#undef IF_ARM
+#undef IF_M
+	;
+static const char m_features[] =
+#define IF_ARM(text)
+#define IF_M(text) text
 #include "codecs/isa/features.def"
 	;
 
@@ -99,6 +107,8 @@ void hf_disasm_free(struct hf_disasm *disasm)
 	for (unsigned isa = 0; isa < HF_ISA_COUNT; isa++)
 		if (disasm->context[isa])
 			disasm->llvm->LLVMDisasmDispose(disasm->context[isa]);
+	if (disasm->m)
+		disasm->llvm->LLVMDisasmDispose(disasm->m);
 	for (unsigned wide = 0; wide < 2; wide++) {
 		if (disasm->code_size[wide])
 			disasm->llvm->LLVMDisasmDispose(disasm->code_size[wide]);
@@ -131,6 +141,10 @@ static LLVMDisasmContextRef context_of(struct hf_disasm *disasm, unsigned isa)
 	const unsigned apart = isa & (HF_DISASM_CODE_SIZE | HF_DISASM_ZFINX);
 
 	isa &= ~apart;
+	if (isa == (HF_ISA_T32 | HF_DISASM_M) && !disasm->m)
+		disasm->m = disasm->llvm->LLVMCreateDisasmCPUFeatures("thumbv8.1m.main", "", m_features, NULL, 0, NULL, NULL);
+	if (isa == (HF_ISA_T32 | HF_DISASM_M))
+		return disasm->m;
 	if (apart && isa != HF_ISA_RV32 && isa != HF_ISA_RV64)
 		return NULL;
 #if LLVM_VERSION_MAJOR >= 19
@@ -158,24 +172,40 @@ static void forget_it_block(const struct hf_llvm *llvm, LLVMDisasmContextRef con
 		llvm->LLVMDisasmInstruction(context, nop, sizeof nop, 0, text, sizeof text);
 }
 
-/* LLVM's text of the instruction of key, or an empty string. */
-static void disassemble(struct hf_disasm *disasm, uint64_t key, char *text, size_t cap)
+/* LLVM's text of those bytes, or an empty string. */
+static void disassemble_as(struct hf_disasm *disasm, unsigned isa, uint32_t opcode, unsigned size, char *text, size_t cap)
 {
-	unsigned isa = key >> 32 & 0x7f, size = key >> 40 & 0xff;
+	const unsigned condition = size >> 3;
 	LLVMDisasmContextRef context = context_of(disasm, isa);
-	uint32_t opcode = (uint32_t)key;
+	const bool t32 = (isa & ~HF_DISASM_M) == HF_ISA_T32;
 	uint8_t bytes[4];
 
 	text[0] = 0;
-	if (!context || (size != 2 && size != 4))
+	size &= 7;
+	if (!context)
 		return;
-	if (isa == HF_ISA_T32 && size == 4)
-		opcode = opcode << 16 | opcode >> 16;
-	hf_put32(bytes, opcode);
+	if (t32 && condition) {
+		hf_put16(bytes, (uint16_t)(0xbf08 | (condition - 1) << 4));
+		disasm->llvm->LLVMDisasmInstruction(context, bytes, 2, 0, text, cap);
+	}
+	hf_put32(bytes, t32 && size == 4 ? opcode << 16 | opcode >> 16 : opcode);
 	if (disasm->llvm->LLVMDisasmInstruction(context, bytes, size, 0, text, cap) != size)
 		text[0] = 0;
-	if (isa == HF_ISA_T32)
+	if (t32)
 		forget_it_block(disasm->llvm, context);
+}
+
+/* The same of the instruction of key. */
+static void disassemble(struct hf_disasm *disasm, uint64_t key, char *text, size_t cap)
+{
+	const unsigned isa = key >> 32 & 0x7f, size = key >> 40 & 0xff;
+
+	text[0] = 0;
+	if ((size & 7) != 2 && (size & 7) != 4)
+		return;
+	disassemble_as(disasm, isa, (uint32_t)key, size, text, cap);
+	if (!text[0] && isa == HF_ISA_T32)
+		disassemble_as(disasm, isa | HF_DISASM_M, (uint32_t)key, size, text, cap);
 }
 
 /* Writes the fields of the listing into out[HF_DISASM_HEAD + HF_DISASM_TAIL], filled up with blanks. */
@@ -184,7 +214,7 @@ static unsigned format(uint64_t key, const char *text, uint8_t *out)
 	const unsigned max = HF_DISASM_HEAD + HF_DISASM_TAIL;
 	char hex[12];
 	unsigned len = 9;
-	int digits = snprintf(hex, sizeof hex, "%0*x", (key >> 40 & 0xff) == 2 ? 4 : 8, (uint32_t)key);
+	int digits = snprintf(hex, sizeof hex, "%0*x", (key >> 40 & 7) == 2 ? 4 : 8, (uint32_t)key);
 
 	memset(out, ' ', max);
 	memcpy(out, hex, (size_t)digits);

@@ -7,7 +7,7 @@
  * A text is the two listing fields "opcode disassembly": 4 or 8 hex digits, blanks up to column 9, mnemonic, one
  * blank, operands. What LLVM does not know is "unknown". RISC-V is disassembled with D and without Zcmp and Zcmt,
  * so their common encodings are c.fsdsp, unless HF_DISASM_CODE_SIZE is given with the instruction set; T32 without the
- * condition that an IT instruction before may add.
+ * condition that an IT instruction before may add, unless hf_disasm_size has it.
  */
 #ifndef HF_ISA_DISASM_H
 #define HF_ISA_DISASM_H
@@ -35,6 +35,8 @@
 #define HF_DISASM_CODE_SIZE 0x40u
 /* The same for all opcodes, on a hart with Zfinx or its kin. */
 #define HF_DISASM_ZFINX 0x20u
+/* To be OR-ed to HF_ISA_T32 on an M core; without it what no other profile has is tried as its as well. */
+#define HF_DISASM_M 0x10u
 
 /* isa with what is to be OR-ed to it of an opcode, on a hart that has these extensions: HF_RISCV_ZCMP and so on. */
 static inline unsigned hf_disasm_isa(unsigned isa, uint32_t opcode, uint32_t extensions)
@@ -42,6 +44,12 @@ static inline unsigned hf_disasm_isa(unsigned isa, uint32_t opcode, uint32_t ext
 	if (extensions & (HF_RISCV_ZCMP | HF_RISCV_ZCMT) && hf_riscv_is_code_size(opcode))
 		return isa | HF_DISASM_CODE_SIZE;
 	return isa | (extensions & HF_RISCV_ZFINX ? HF_DISASM_ZFINX : 0);
+}
+
+/* size with what is to be OR-ed to it of a T32 instruction in an IT block (ITSTATE it): its condition. */
+static inline unsigned hf_disasm_size(unsigned size, unsigned it)
+{
+	return it && it >> 4 < 14 ? size | (1 + (it >> 4)) << 3 : size;
 }
 
 /* One cache line. The rest of a text longer than HF_DISASM_HEAD, which RISC-V does not have, is in tails. */
@@ -60,7 +68,7 @@ struct hf_disasm {
 	void *memory;                      /* owned */
 	uint8_t (*tails)[HF_DISASM_TAIL];  /* owned */
 	/* owned; LLVM's, made when first needed; the last ones with HF_DISASM_CODE_SIZE, HF_DISASM_ZFINX */
-	void *context[HF_ISA_COUNT], *code_size[2], *zfinx[2];
+	void *context[HF_ISA_COUNT], *code_size[2], *zfinx[2], *m;
 	uint32_t used;
 };
 
@@ -87,11 +95,11 @@ const struct hf_disasm_slot *hf_disasm_miss(struct hf_disasm *disasm, uint64_t k
 
 /*
  * opcode as struct hf_ev_insn has it: of T32 with 4 bytes the first halfword is in the upper half, as the
- * architecture manual writes it; isa may have HF_DISASM_CODE_SIZE. size other than 2 and isa without disassembler give 8 digits and "unknown".
+ * architecture manual writes it; isa may have HF_DISASM_CODE_SIZE, size what hf_disasm_size gives. size other than 2 and isa without disassembler give 8 digits and "unknown".
  */
 static inline uint64_t hf_disasm_key(uint32_t opcode, unsigned size, unsigned isa)
 {
-	return (size == 2 ? opcode & 0xffff : opcode) | (uint64_t)(isa & 0x7f) << 32 | (uint64_t)(size & 0xff) << 40 |
+	return ((size & 7) == 2 ? opcode & 0xffff : opcode) | (uint64_t)(isa & 0x7f) << 32 | (uint64_t)(size & 0xff) << 40 |
 	       (uint64_t)1 << 39;
 }
 

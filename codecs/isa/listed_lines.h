@@ -19,7 +19,7 @@ struct hf_listed_line {
 	uint32_t use;	   /* number of the use in which it was written */
 	uint8_t flags;	   /* of the instruction */
 	uint8_t len, owed; /* length, and the blanks behind it that belong to what follows */
-	uint8_t pad;
+	uint8_t it;	   /* of the instruction */
 	uint8_t text[HF_LISTED_LINE_TEXT];
 };
 

@@ -16,7 +16,7 @@ struct hf_csr {
 
 extern const struct hf_csr hf_csrs[4096];
 
-/* "illegal instruction", or NULL. arm: the numbers are of AArch64 and not of RISC-V. */
+/* "illegal instruction", or NULL. arm: the numbers are those of Arm and not of RISC-V. All are below HF_TRAP_M_END. */
 const char *hf_cause_name(bool arm, bool interrupt, uint64_t cause);
 
 /* "RV64", "T32"; "?" if it is none. */

@@ -49,7 +49,7 @@ static inline uint32_t remember(struct listing *l, listing_put_fn put, enum list
 /* Without its ordinal. */
 static inline uint64_t count_insn(struct listing *l, listing_put_fn put, const struct hf_event *ev)
 {
-	const uint32_t of = HF_EVENT_INSN | (uint32_t)(ev->flags & INSN_FLAGS) << 8;
+	const uint32_t of = HF_EVENT_INSN | (uint32_t)(ev->flags & INSN_FLAGS) << 8 | (uint32_t)ev->it << 16;
 	const uint32_t value = remember(l, put, LISTING_NONE, ev, ev->word[0], ev->word[2], of);
 	const bool ends = l->state.line != LISTING_NONE;
 

@@ -175,8 +175,9 @@ static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 }
 
 /* The part of a line that instructions and attempts share: " mode pc opcode disassembly", up to the padding. */
-static inline uint8_t *put_body(struct listing *l, uint8_t *p, const struct hf_ev_insn *insn)
+static inline uint8_t *put_body(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
+	const struct hf_ev_insn *insn = &ev->insn;
 	const struct hf_enc_env *env = l->enc.env;
 	unsigned mode = insn->mode < HF_MODE_COUNT ? insn->mode : HF_MODE_UNKNOWN;
 	uint8_t *start;
@@ -186,9 +187,10 @@ static inline uint8_t *put_body(struct listing *l, uint8_t *p, const struct hf_e
 	start = p = hf_text_put_hex16(p, insn->pc) + 1;
 	p[-1] = ' ';
 	if (env && env->disasm) {
-		const unsigned isa = hf_disasm_isa(insn->isa, insn->opcode, l->extensions);
+		const unsigned isa = hf_disasm_isa(insn->isa, insn->opcode, l->extensions) |
+				     (mode == HF_MODE_THREAD || mode == HF_MODE_HANDLER ? HF_DISASM_M : 0);
 
-		p = hf_disasm_put(env->disasm, p, insn->opcode, insn->size, isa);
+		p = hf_disasm_put(env->disasm, p, insn->opcode, hf_disasm_size(insn->size, ev->it), isa);
 		l->state.owed = p - start < HF_DISASM_WIDTH ? (uint8_t)(HF_DISASM_WIDTH - (p - start)) : 0;
 	} else {
 		p = hf_text_put_hex_width(p, insn->opcode, insn->size == 2 ? 4 : 8);
@@ -216,13 +218,13 @@ static inline uint8_t *put_place(struct listing *l, uint8_t *p, uint64_t pc)
 /* The line behind the ordinal. */
 static uint8_t *put_line(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
-	p = put_body(l, p, &ev->insn);
+	p = put_body(l, p, ev);
 	p = put_place(l, p, ev->insn.pc);
 	if (ev->flags & HF_EVF_TAKEN) {
 		p = pad(l, p);
 		memcpy(p, " -> ", 4);
 		p = hf_text_put_hex16(p + 4, ev->insn.target);
-	} else if (ev->insn.flow == HF_FLOW_BRANCH && !(ev->flags & HF_EVF_OPEN)) {
+	} else if (hf_event_is_not_taken(ev)) {
 		p = hf_text_put(pad(l, p), " (not taken)");
 	}
 	return p;
@@ -238,7 +240,8 @@ static uint8_t *put_new_line(struct listing *l, uint8_t *p, const struct hf_even
 	len = (size_t)(p - start);
 	if (len + l->state.owed > HF_LISTED_LINE_TEXT)
 		return p;
-	memcpy(line, &(struct hf_listed_line){.use = l->use, .flags = ev->flags, .len = (uint8_t)len, .owed = l->state.owed},
+	memcpy(line, &(struct hf_listed_line){.use = l->use, .flags = ev->flags, .len = (uint8_t)len, .owed = l->state.owed,
+						.it = (uint8_t)ev->it},
 	       offsetof(struct hf_listed_line, text));
 	memcpy(line->word, ev->word, sizeof line->word);
 	memcpy(line->text, start, HF_LISTED_LINE_TEXT);
@@ -260,7 +263,7 @@ static inline uint8_t *put_insn(struct listing *l, uint8_t *p, const struct hf_e
 		return put_line(l, p, ev);
 	line = hf_listed_line_at(lines, ev);
 	if ((line->word[0] ^ ev->word[0]) | (line->word[1] ^ ev->word[1]) | (line->word[2] ^ ev->word[2]) |
-	    (line->use ^ l->use) | (line->flags ^ ev->flags))
+	    (line->use ^ l->use) | (line->flags ^ ev->flags) | (line->it ^ ev->it))
 		return put_new_line(l, p, ev, line);
 	memcpy(p, line->text, HF_LISTED_LINE_TEXT);
 	l->state.owed = line->owed;
@@ -271,7 +274,7 @@ static uint8_t *put_attempt(struct listing *l, uint8_t *p, const struct hf_event
 {
 	p = hf_listing_begin(l, p, LISTING_INSN, "# attempt");
 	if (ev->insn.size) {
-		p = put_body(l, p, &ev->insn);
+		p = put_body(l, p, ev);
 	} else {
 		p = hf_text_put_hex16(hf_text_put(p, modes[ev->insn.mode < HF_MODE_COUNT ? ev->insn.mode : 0].text),
 				      ev->insn.pc);

@@ -46,3 +46,14 @@ bool hf_trace_unit_is_m_profile(const char *core_type)
 	s += *s == '-';
 	return *s == 'M' || *s == 'm';
 }
+
+bool hf_trace_unit_has_security(const char *core_type)
+{
+	static const char *const before[] = {"Cortex-M0", "Cortex-M0+", "Cortex-M1", "Cortex-M3", "Cortex-M4", "Cortex-M4F",
+					     "Cortex-M7", "SC000",	"SC300"};
+
+	for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+		if (strcasecmp(core_type, before[i]) == 0)
+			return false;
+	return strncasecmp(core_type, "ARMv6", 5) != 0 && strncasecmp(core_type, "ARMv7", 5) != 0;
+}

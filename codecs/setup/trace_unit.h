@@ -22,4 +22,7 @@ enum hf_trace_unit hf_trace_unit_of(const char *type, const char **ret_name);
 /* Whether a core of that type ("Cortex-M55", "ARMv8.1-M", "ARMv7E-M") is of the M profile. */
 bool hf_trace_unit_is_m_profile(const char *core_type);
 
+/* Whether such a core may have the Security Extension, which Armv8-M brought. */
+bool hf_trace_unit_has_security(const char *core_type);
+
 #endif

@@ -143,6 +143,10 @@ static void build(const struct hf_walk_blocks *w, struct hf_walk_block *b)
 	while (e.end == HF_WALK_ON && b->count < HF_WALK_BLOCK_MAX && hf_walk_insn(w, b->next, &b->insn[b->count])) {
 		const struct hf_ev_insn *insn = &b->insn[b->count].insn;
 
+		if (insn->isa == HF_ISA_T32) {
+			b->insn[b->count].it = b->next_it;
+			b->next_it = hf_t32_next_it(b->next_it, insn->opcode, insn->size);
+		}
 		e = hf_walk_ending(&w->rules, w->program, insn, b->last, opcode);
 		if (e.end == HF_WALK_INDIRECT && w->rules.xlen &&
 		    hf_walk_pair(w->rules.xlen, b->last, opcode, insn->opcode, &e.target))
@@ -163,7 +167,8 @@ static void build(const struct hf_walk_blocks *w, struct hf_walk_block *b)
 
 static bool is_at(const struct hf_walk_blocks *w, const struct hf_walk_block *b, uint64_t pc)
 {
-	return b->pc == pc && b->program == w->program && b->isa == w->isa && b->mode == w->mode;
+	return b->pc == pc && b->program == w->program && b->isa == w->isa && b->mode == w->mode &&
+	       b->it == w->it;
 }
 
 struct hf_walk_block *hf_walk_find(struct hf_walk_blocks *w, uint64_t pc)
@@ -178,7 +183,8 @@ struct hf_walk_block *hf_walk_find(struct hf_walk_blocks *w, uint64_t pc)
 		return b;
 	b = (struct hf_walk_block *)(void *)(w->arena + w->used);
 	*b = (struct hf_walk_block){
-		.pc = pc, .last = pc, .next = pc, .chain = *slot, .program = w->program, .isa = w->isa, .mode = w->mode};
+		.pc = pc, .last = pc, .next = pc, .chain = *slot, .program = w->program, .isa = w->isa, .mode = w->mode,
+		.it = w->it, .next_it = w->it};
 	build(w, b);
 	w->used += sizeof *b + b->count * sizeof *b->insn;
 	*slot = b;

@@ -25,6 +25,7 @@ struct hf_walk_block {
 	uint8_t flags;                 /* enum hf_walk_flags */
 	uint8_t halfwords;             /* of all its instructions */
 	uint8_t count;                 /* instructions; 0 only of NO_CODE */
+	uint8_t it, next_it;           /* T32: ITSTATE at pc and at next, as far as it is known */
 	struct hf_event insn[];        /* INSN; one that always goes to target has TAKEN and the target */
 };
 
@@ -35,6 +36,7 @@ struct hf_walk_blocks {
 	uint64_t mask;     /* of addresses in packets, which walks use */
 	uint64_t high;     /* what an address whose highest bit in mask is set has above mask in the program */
 	uint8_t isa, mode; /* of the events */
+	uint8_t it;        /* T32: ITSTATE where a block begins; 0: in no IT block, or that is not known */
 	/* own */
 	struct hf_walk_block **slots; /* hash table of 2^slot_bits */
 	uint8_t *arena;               /* the blocks, one behind the other */
@@ -44,7 +46,7 @@ struct hf_walk_blocks {
 
 /*
  * program_size: bytes of all programs (hf_setup_code_size). at_a_time: the most blocks that are made between two
- * questions for room. The walker sets program, mask, high, isa and mode. HF_ERR_NOMEM; fini in any case.
+ * questions for room. The walker sets program, mask, high, isa, mode and it. HF_ERR_NOMEM; fini in any case.
  */
 int hf_walk_blocks_init(struct hf_walk_blocks *w, const struct hf_walk_rules *rules, uint64_t program_size,
 			unsigned at_a_time);

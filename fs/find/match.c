@@ -164,11 +164,11 @@ int hf_match_end(struct hf_match *m)
 /* The terms about the instruction alone; false: it is no answer, whatever comes. */
 static bool put_code(struct hf_match *m, const struct hf_event *ev)
 {
-	const bool branch = ev->insn.flow == HF_FLOW_BRANCH, taken = ev->flags & HF_EVF_TAKEN;
+	const bool taken = ev->flags & HF_EVF_TAKEN;
 	const bool open = ev->flags & HF_EVF_OPEN && !taken;
 	struct hf_find_code code = {.insn = &ev->insn,
 				    .taken = taken ? HF_YES : open ? HF_PERHAPS : HF_NO,
-				    .not_taken = open ? HF_PERHAPS : branch && !taken ? HF_YES : HF_NO,
+				    .not_taken = open ? HF_PERHAPS : hf_event_is_not_taken(ev) ? HF_YES : HF_NO,
 				    .called = m->called,
 				    .context = m->context_known ? &m->context : NULL};
 

@@ -18,7 +18,7 @@ enum hf_question_kind {
 #define HF_FIND_WORDS 32
 
 /* Numbers of causes that have names are all below. */
-#define HF_FIND_NAMED_CAUSES 128
+#define HF_FIND_NAMED_CAUSES HF_TRAP_M_END
 
 /* Both ends belong to it. */
 struct hf_find_range {

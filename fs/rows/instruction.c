@@ -69,7 +69,7 @@ static bool put(const struct hf_rows *rows, const struct hf_rows_at *at, struct 
 	hf_row_place(rows, row, SYMBOL, insn->pc);
 	if (taken)
 		hf_row_number(rows, row, TARGET, insn->target);
-	if (taken || (insn->flow == HF_FLOW_BRANCH && !(at->ev->flags & HF_EVF_OPEN)))
+	if (taken || hf_event_is_not_taken(at->ev))
 		hf_row_number(rows, row, TAKEN, taken);
 	put_doubt(rows, at, row);
 	return true;

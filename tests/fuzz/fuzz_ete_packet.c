@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.cid_bytes = data[0] & 4 ? 4 : 0,
 		.vmid_bytes = data[0] & 8 ? 4 : data[0] & 16 ? 2 : 1,
 		.max_spec = data[0] >> 5,
+		.m = data[0] >> 5 == 7,
 	};
 	while (p < end) {
 		struct hf_ete_packet packet, again;

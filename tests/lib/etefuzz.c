@@ -45,6 +45,10 @@ void ete_fuzz_open(struct ete_fuzz *f, unsigned flags, const uint8_t *bytes, siz
 	add_value(f, "TRCIDR2", flags & 8 ? 0xd0001088 : 0x80000488);
 	add_value(f, "TRCIDR8", flags & 16 ? 6 : 0);
 	add_value(f, "TRCDEVARCH", flags & 32 ? 0x47724a13 : 0x47705a13);
+	if (flags & 4 && flags & 32) {
+		add_value(f, "profile", 0);
+		f->values[f->setup.value_count - 1].value = "M";
+	}
 	f->image = (struct hf_setup_image){
 		.hart = HF_SETUP_ANY, .spaces = HF_MEMORY_ANY, .context = HF_SETUP_NO_CONTEXT};
 	MUST(hf_src_memory_new(code, sizeof code, &src) == 0);

@@ -83,7 +83,7 @@ struct hf_event *ete_events(const struct ete_capture *c, uint32_t hart, size_t b
 
 #define PAGE 4096u
 
-static void add_registers(struct hf_setup *setup, const char *registers)
+static void add_registers(struct hf_setup *setup, uint32_t hart, const char *registers)
 {
 	char name[64];
 	int used, value;
@@ -93,7 +93,7 @@ static void add_registers(struct hf_setup *setup, const char *registers)
 
 		registers += used;
 		CHECK(sscanf(registers, "%63s%n", text, &value) == 1);
-		CHECK_EQ(hf_setup_add_value(setup, 1, name, text, "test", 1), 0);
+		CHECK_EQ(hf_setup_add_value(setup, hart, name, text, "test", 1), 0);
 	}
 }
 
@@ -152,22 +152,28 @@ static struct hf_src *make_trace(const char *trace, uint8_t **ret_bytes)
 
 void ete_make(struct ete_capture *c, const char *registers, const char *code, const char *framing, const char *trace)
 {
+	ete_make_of(c, &hf_codec_ete, registers, code, framing, trace);
+}
+
+void ete_make_of(struct ete_capture *c, const struct hf_codec *codec, const char *registers, const char *code,
+		 const char *framing, const char *trace)
+{
 	struct hf_setup *setup = calloc(1, sizeof *setup);
 
 	CHECK(setup);
-	setup->format = strdup("ete");
+	setup->format = strdup(codec->name);
 	setup->images = calloc(1, sizeof *setup->images);
 	CHECK(setup->images);
 	setup->image_count = 1;
 	setup->images[0] = (struct hf_setup_image){
 		.hart = HF_SETUP_ANY, .spaces = HF_MEMORY_ANY, .context = HF_SETUP_NO_CONTEXT};
-	add_registers(setup, registers);
+	add_registers(setup, codec == &hf_codec_ete ? 1 : HF_SETUP_ANY, registers);
 	add_code(&setup->images[0].program, code);
 	c->setup = setup;
 	c->src = make_trace(trace, &c->bytes);
 	CHECK_EQ(hf_setup_add_part(setup, 1, "trace", framing), 0);
 	setup->parts[0].size = c->src->size;
-	CHECK_EQ(hf_stream_open(&hf_codec_ete, c->src, setup, &c->stream, NULL), 0);
+	CHECK_EQ(hf_stream_open(codec, c->src, setup, &c->stream, NULL), 0);
 }
 
 static int word_of(const struct hf_event *ev, char *t, size_t n)
@@ -190,7 +196,14 @@ static int word_of(const struct hf_event *ev, char *t, size_t n)
 	case HF_EVENT_DOUBT: return snprintf(t, n, "doubt:%s ", err);
 	case HF_EVENT_NOTE: return snprintf(t, n, "note:%s ", err);
 	case HF_EVENT_DISCONTINUITY: return snprintf(t, n, "jump ");
-	case HF_EVENT_CONTEXT: return snprintf(t, n, "el%u ", ev->context.mode - HF_MODE_EL0);
+	case HF_EVENT_TRAP_RETURN:
+		return ev->flags & HF_EVF_HANDLER ? snprintf(t, n, "return>%" PRIx64 " ", ev->trap.handler) :
+						    snprintf(t, n, "return ");
+	case HF_EVENT_CONTEXT:
+		if (ev->context.mode == HF_MODE_THREAD || ev->context.mode == HF_MODE_HANDLER)
+			return snprintf(t, n, "%s%s ", hf_mode_name(ev->context.mode),
+					ev->fields & HF_CONTEXT_STATE && !(ev->state & HF_STATE_SECURE) ? "-ns" : "");
+		return snprintf(t, n, "el%u ", ev->context.mode - HF_MODE_EL0);
 	case HF_EVENT_TIMESTAMP:
 		return ev->flags & HF_EVF_BACK ?
 			       snprintf(t, n, "time:%" PRIx64 "-%" PRIu64 " ", ev->time.value, ev->time.back) :

@@ -29,9 +29,14 @@ struct hf_event *ete_events(const struct ete_capture *c, uint32_t hart, size_t b
  */
 void ete_make(struct ete_capture *c, const char *registers, const char *code, const char *framing, const char *trace);
 
+/* The same of another codec of Arm traces; its values are those of all harts. */
+void ete_make_of(struct ete_capture *c, const struct hf_codec *codec, const char *registers, const char *code,
+		 const char *framing, const char *trace);
+
 /*
  * The events of hart 1 as words: an instruction is its pc, with ">target" if it was taken; "?pc" an attempt; "!cause" a
  * trap, "!!cause" an interrupt, with ">handler" if known; "gap:ERROR", "doubt:ERROR", "note:ERROR"; "jump"; "el1";
+ * "thread", "handler", with "-ns" if not secure; "return", with ">address" if known, is a return from a trap;
  * "time:value" with "-back"; "cycles:value"; "mark:type.number". Static.
  */
 const char *ete_words(const struct ete_capture *c);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# CoreSight snapshots with sources that are not decoded (PTM, ETMv3, STM, ITM, what nobody knows, cores of the M profile):
+# CoreSight snapshots with sources that are not decoded (PTM, ETMv3, STM, ITM, what nobody knows, ETMv4 with data trace):
 # each is told by name; alone they are a failed capture, beside a good source it is decoded as if they were not there.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
@@ -45,7 +45,7 @@ snapshot() {
 etm3=(ETMCR=0x2000cc00 ETMTRACEIDR=0x10 ETMIDR=0x4104f250 ETMCCER=0x18541800)
 etm4=(TRCCONFIGR=1 TRCTRACEIDR=1 TRCIDR0=0x28000ea1 TRCIDR1=0x4100f420 TRCIDR2=0x488 TRCIDR8=0)
 ete=(TRCCONFIGR=1 TRCTRACEIDR=2 TRCIDR0=0x28000ea1 TRCIDR1=0x4100fff0 TRCIDR2=0x488 TRCIDR8=0 TRCDEVARCH=0x47705a13)
-mkdir "$archive"/{lacking,ptm,pft,etm3,stm,itm,unknown,bare,m55,v81m,many,beside,good,none}
+mkdir "$archive"/{lacking,ptm,pft,etm3,stm,itm,unknown,bare,m4,m7,many,beside,good,none}
 device PTM_0 PTM1.1 "${etm3[@]}" >"$archive/ptm/PTM_0.ini"; snapshot ptm Cortex-A15 PTM_0
 device PTM_0 PFT1.1 "${etm3[@]}" >"$archive/pft/PTM_0.ini"; snapshot pft Cortex-A9 PTM_0
 device ETM_0 ETM3.5 "${etm3[@]}" >"$archive/etm3/ETM_0.ini"; snapshot etm3 Cortex-A7 ETM_0
@@ -53,8 +53,8 @@ device STM_0 STM STMTCSR=0x200004 >"$archive/stm/STM_0.ini"; snapshot stm Cortex
 device ITM_0 ITM 'ITMTCR(0xE80)=0' >"$archive/itm/ITM_0.ini"; snapshot itm Cortex-M4 ITM_0
 device ODD_0 XYZ9 ODDREG=1 >"$archive/unknown/ODD_0.ini"; snapshot unknown Cortex-A53 ODD_0
 device ETM_0 '' OTHER=1 >"$archive/bare/ETM_0.ini"; snapshot bare Cortex-A53 ETM_0
-device ETM_0 ETM4.5 "${etm4[@]}" >"$archive/m55/ETM_0.ini"; snapshot m55 Cortex-M55 ETM_0
-device ETM_0 ETM4.5 "${etm4[@]}" >"$archive/v81m/ETM_0.ini"; snapshot v81m ARMv8.1-M ETM_0
+device ETM_0 ETM3.5 "${etm3[@]}" >"$archive/m4/ETM_0.ini"; snapshot m4 Cortex-M4 ETM_0
+device ETM_0 ETM4.0 TRCCONFIGR=0x10001 "${etm4[@]:1}" >"$archive/m7/ETM_0.ini"; snapshot m7 Cortex-M7 ETM_0
 for dir in many beside; do
 	device PTM_0 PTM1.1 "${etm3[@]}" >"$archive/$dir/PTM_0.ini"
 	device ETM_3 ETM3.5 "${etm3[@]}" >"$archive/$dir/ETM_3.ini"
@@ -95,8 +95,8 @@ refused stm 'STM_0 (type STM) is not decoded: STM is none'
 refused itm 'ITM_0 (type ITM) is not decoded: ITM is none'
 refused unknown 'unknown/ODD_0.ini:4: ODD_0 (type XYZ9) is not decoded: neither its type nor'
 refused bare 'ETM_0 is not decoded: neither its type nor'
-refused m55 'm55/cpu.ini:4: ETM_0 (type ETM4.5) is not decoded: .* M profile (Cortex-M55)'
-refused v81m 'M profile (ARMv8.1-M)'
+refused m4 'ETM_0 (type ETM3.5) is not decoded: ETMv3 is none'
+refused m7 'ETM_0 (type ETM4.0) is not decoded: TRCCONFIGR = 0x10001 turns on data tracing'
 refused many 'nor is .*PTM_0 (type PTM1.1)' 'ETM_D (type ETM4)' 'ETM_3 (type ETM3.5)' 'STM_0 (type STM)' 'ITM_0 (type ITM)'
 refused none 'no device of .device_list. that could be read has class = trace_source'
 

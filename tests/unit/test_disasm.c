@@ -48,6 +48,12 @@ static const struct {
 	{0xe12fff1e, 4, HF_ISA_A32, "e12fff1e bx lr"},
 	{0x4770, 2, HF_ISA_T32, "4770     bx lr"},
 	{0xf000f802, 4, HF_ISA_T32, "f000f802 bl #4"},
+	{0xf00fc00b, 4, HF_ISA_T32 | HF_DISASM_M, "f00fc00b le lr, #-20"},
+	{0xf00fc00b, 4, HF_ISA_T32, "f00fc00b le lr, #-20"},
+	{0xf044c003, 4, HF_ISA_T32 | HF_DISASM_M, "f044c003 wls lr, r4, #4"},
+	{0x4774, 2, HF_ISA_T32 | HF_DISASM_M, "4774     bxns lr"},
+	{0xe97fe97f, 4, HF_ISA_T32 | HF_DISASM_M, "e97fe97f sg"},
+	{0xee111e60, 4, HF_ISA_T32 | HF_DISASM_M, "ee111e60 vmul.i16 q0, q0, r0"},
 #if LLVM_VERSION_MAJOR >= 19
 	{0x0ec5d533, 4, HF_ISA_RV64, "0ec5d533 czero.eqz a0, a1, a2"},
 	{0xbe42, 2, HF_ISA_RV32 | HF_DISASM_CODE_SIZE, "be42     cm.popret {ra}, 16"},
@@ -74,6 +80,12 @@ static void test_it_block(struct hf_disasm *disasm)
 {
 	CHECK_STR(put(disasm, 0xbf01, 2, HF_ISA_T32), "bf01     itttt eq");
 	CHECK_STR(put(disasm, 0x1c40, 2, HF_ISA_T32), "1c40     adds r0, r0, #1");
+	/* and in one that is known it has its condition */
+	CHECK_STR(put(disasm, 0xf000f87c, hf_disasm_size(4, 0x08), HF_ISA_T32), "f000f87c bleq #248");
+	CHECK_STR(put(disasm, 0x4770, hf_disasm_size(2, 0x18), HF_ISA_T32 | HF_DISASM_M), "4770     bxne lr");
+	CHECK_STR(put(disasm, 0x1c40, hf_disasm_size(2, 0xc4), HF_ISA_T32), "1c40     addgt r0, r0, #1");
+	CHECK_STR(put(disasm, 0x4770, hf_disasm_size(2, 0xe8), HF_ISA_T32), "4770     bx lr");
+	CHECK_STR(put(disasm, 0x4770, hf_disasm_size(2, 0), HF_ISA_T32), "4770     bx lr");
 }
 
 /* Register lists of A32 are longer than one slot: head and tail must be put together, and nothing be cut. */

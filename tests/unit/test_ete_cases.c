@@ -218,6 +218,8 @@ static void test_etm(void)
 	CHECK_STR(error.file, "test");
 }
 
+static struct hf_ete_config last_config;
+
 /* What a snapshot says of a source; *ret_error says why it is not decoded. */
 static int read_source(const char *type, const char *core, const char *devarch, struct hf_setup_error *ret_error)
 {
@@ -228,10 +230,9 @@ static int read_source(const char *type, const char *core, const char *devarch, 
 		{.hart = 1, .key = devarch ? "TRCDEVARCH" : "ETMIDR", .value = devarch ? devarch : "1", .file = "device"},
 	};
 	const struct hf_setup setup = {.values = values, .value_count = 4};
-	struct hf_ete_config config;
 	bool missing;
 
-	return hf_ete_config_read(&config, &setup, 1, &missing, ret_error);
+	return hf_ete_config_read(&last_config, &setup, 1, &missing, ret_error);
 }
 
 /* Types are whole words, and say more than registers that other trace units do not have. */
@@ -256,12 +257,15 @@ static void test_sources(void)
 	CHECK_EQ(read_source("ETMX", "Cortex-A53", "0x47724a13", &error), 0);
 	CHECK_EQ(read_source("", "Cortex-A53", "0x47705a13", &error), 0);
 	for (size_t i = 0; i < sizeof m_profile / sizeof *m_profile; i++) {
-		CHECK_EQ(read_source("ETM4.5", m_profile[i], "0x47724a13", &error), (uint64_t)HF_ERR_ETE_SOURCE);
-		CHECK(strstr(error.text, m_profile[i]));
-		CHECK_STR(error.file, "core");
+		CHECK_EQ(read_source("ETM4.5", m_profile[i], "0x47724a13", &error), 0);
+		CHECK(last_config.m);
+		CHECK_EQ(last_config.secure, m_profile[i][strlen(m_profile[i]) - 1] != '7' && !strstr(m_profile[i], "v7"));
 	}
-	for (size_t i = 0; i < sizeof a_profile / sizeof *a_profile; i++)
+	CHECK_EQ(read_source("ETM3.5", "Cortex-M4", NULL, &error), (uint64_t)HF_ERR_ETE_SOURCE);
+	for (size_t i = 0; i < sizeof a_profile / sizeof *a_profile; i++) {
 		CHECK_EQ(read_source("ETM4.5", a_profile[i], "0x47724a13", &error), 0);
+		CHECK(!last_config.m);
+	}
 }
 
 static void check_framed(const char *framing, const char *trace, const char *words)

@@ -292,6 +292,7 @@ static const char every_feature[] =
 #define IF_RISCV(text) text
 #define IF_A64(text)
 #define IF_ARM(text)
+#define IF_M(text)
 #define HF_FEATURE(isa, version, name) IF_##isa(ON_##version(name))
 #include "codecs/isa/features.def"
 	;

@@ -93,6 +93,8 @@ static const struct {
 	{"ete", " TRCIDR8 ", "what is too much looks as a trace that ends before its elements are committed"},
 	{"ete", " TRCIDR1.TRCARCHMAJ TRCDEVARCH type ",
 	 "an ETMv4 differs in packets that this stream does not have, or the source is refused"},
+	{"ete", " profile ", "the snapshot names the core; what is written is for descriptions that do not"},
+	{"mtb", " position wrap_offset size ", "addresses and offsets: there is no list of values to try"},
 };
 
 static struct hf_fst t;
