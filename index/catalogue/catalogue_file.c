@@ -46,7 +46,7 @@ static int write_meta(const struct hf_catalogue_place *place, sqlite3 *db)
 {
 	const struct meta meta = {true, place->ino, place->btime_ns, place->path, place->views};
 	sqlite3_stmt *stmt;
-	int err = hf_row_prepare(db, &meta_table, &stmt);
+	int err = hf_row_prepare(db, &meta_table, NULL, &stmt);
 
 	if (!err)
 		err = hf_row_put(stmt, &meta_table, 1, &meta);
@@ -201,7 +201,7 @@ static int write_file(struct merge *m, struct hf_part *part)
 	if (!err)
 		err = write_meta(m->place, m->db);
 	if (!err)
-		err = hf_row_prepare(m->db, &hf_table_catalogue_file, &m->add);
+		err = hf_row_prepare(m->db, &hf_table_catalogue_file, NULL, &m->add);
 	if (!err)
 		err = merge_rows(m);
 	sqlite3_finalize(m->add);

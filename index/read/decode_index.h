@@ -63,7 +63,7 @@ int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_
 
 /* Bytes of memory that it holds now: it grows while it is used, up to a few hundred KiB and what the problems take. */
 uint64_t hf_index_memory(struct hf_index *index);
-/* Bytes of its file, for info.json and budgets; of a sheet before it is packed. */
+/* Bytes of its file, for info.json and budgets; or of its rows, if it is in a pack. */
 uint64_t hf_index_file_size(const struct hf_index *index);
 
 #endif

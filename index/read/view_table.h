@@ -50,7 +50,7 @@ bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index
 
 /* Bytes of memory that it holds now: it grows while it is used, up to a few hundred KiB. */
 uint64_t hf_view_table_memory(struct hf_view_table *table);
-/* Bytes of its file, for info.json and budgets; of a sheet before it is packed. */
+/* Bytes of its file, for info.json and budgets; or of its rows, if it is in a pack. */
 uint64_t hf_view_table_file_size(const struct hf_view_table *table);
 
 #endif

@@ -4,10 +4,12 @@
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
 #include "index/store/dir_entry.h"
+#include "index/table/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +75,8 @@ int hf_disk_file_open(int dirfd, const char *name, int *ret_fd)
 
 /* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */
 enum { OPEN_TRIES = 100, AGAIN = 1 };
+
+enum { COPY_SIZE = 256 << 10 };
 
 /* A lock of the open file, not of the process: it holds against other threads too, and ends with its holder. */
 static int lock(int fd)
@@ -200,6 +204,40 @@ int hf_disk_part_reset(const struct hf_part *part)
 {
 	remove_journal(part);
 	return ftruncate(part->fd, 0) < 0 ? hf_fault_set("writing", part->part, errno) : 0;
+}
+
+static int copy(int from, int to, const char *name)
+{
+	uint8_t *buf = malloc(COPY_SIZE);
+	off_t at = 0;
+	int err = buf ? 0 : HF_ERR_NOMEM;
+
+	while (!err) {
+		ssize_t n = pread(from, buf, COPY_SIZE, at);
+
+		if (n <= 0)
+			break;
+		for (ssize_t done = 0; done < n && !err;) {
+			ssize_t r = pwrite(to, buf + done, (size_t)(n - done), at + done);
+
+			if (r < 0 && errno != EINTR)
+				err = hf_fault_set("writing", name, errno);
+			done += r > 0 ? r : 0;
+		}
+		at += n;
+	}
+	free(buf);
+	return err;
+}
+
+int hf_disk_part_copy(const struct hf_part *part, int from)
+{
+	int err = hf_disk_part_reset(part);
+
+	if (!err)
+		err = copy(from, part->fd, part->part);
+	/* Where reading is what fails it would soon be back. */
+	return err ? err : hf_vfs_verify(part->fd);
 }
 
 int hf_disk_part_publish(const struct hf_part *part)

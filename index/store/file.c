@@ -3,12 +3,12 @@
 
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
+#include "index/base/lock.h"
 #include "index/store/dir_entry.h"
 #include "index/store/memdir.h"
 #include "index/store/packs.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* All that stands for one directory. */
@@ -44,12 +44,12 @@ int hf_index_file_open(int dirfd, const char *name, int *ret_fd)
 	return err;
 }
 
-int hf_index_file_read(int dirfd, const char *name, uint8_t **ret_bytes, size_t *ret_size)
+int hf_index_file_find(int dirfd, const char *name, struct hf_packed *ret_file)
 {
 	const struct place place = place_of(dirfd);
 
-	*ret_bytes = NULL;
-	return place.packs ? hf_packs_read(place.packs, name, ret_bytes, ret_size) : HF_ERR_NOT_FOUND;
+	ret_file->pack = NULL;
+	return place.packs ? hf_packs_find(place.packs, name, ret_file) : HF_ERR_NOT_FOUND;
 }
 
 /* Of the file on disk that is open as fd. */
@@ -117,7 +117,7 @@ int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 	if (err)
 		return err;
 	if (place.into_packs) {
-		err = hf_packs_begin(place.packs, ret_part->name);
+		err = hf_packs_begin(place.packs, ret_part->name, &ret_part->packed);
 		ret_part->packs = err ? NULL : place.packs;
 		return err;
 	}
@@ -132,14 +132,7 @@ static bool is_on_disk(const struct hf_part *part)
 
 bool hf_part_is_empty(const struct hf_part *part)
 {
-	return part->packs ? !part->bytes : hf_db_look(part->fd, HF_DB_INDEX) == HF_LOOK_EMPTY;
-}
-
-void hf_part_fill(struct hf_part *part, uint8_t *bytes, size_t size)
-{
-	free(part->bytes);
-	part->bytes = bytes;
-	part->size = size;
+	return part->packs ? !part->packed.bytes : hf_db_look(part->fd, HF_DB_INDEX) == HF_LOOK_EMPTY;
 }
 
 int hf_part_journaled(const struct hf_part *part)
@@ -155,8 +148,7 @@ int hf_part_count(const struct hf_part *part)
 void hf_part_close(struct hf_part *part)
 {
 	if (part->packs) {
-		hf_packs_end(part->packs, part->name);
-		hf_part_fill(part, NULL, 0);
+		hf_packs_end(part->packs, &part->packed);
 		part->packs = NULL;
 		return;
 	}
@@ -173,8 +165,11 @@ void hf_part_close(struct hf_part *part)
 int hf_part_reset(struct hf_part *part)
 {
 	if (part->packs) {
-		hf_part_fill(part, NULL, 0);
-		return 0;
+		HF_LOCKED(&part->packed.pack->lock);
+		if (!part->packed.bytes)
+			return 0;
+		part->packed.bytes = 0;
+		return hf_pack_drop(part->packed.pack, part->packed.part);
 	}
 	if (is_on_disk(part))
 		return hf_disk_part_reset(part);
@@ -188,9 +183,8 @@ int hf_part_publish(struct hf_part *part)
 	int err;
 
 	if (part->packs) {
-		err = hf_packs_finish(part->packs, part->name, part->bytes, part->size);
-		part->bytes = NULL;
-		return err;
+		hf_packs_finish(part->packs, &part->packed);
+		return 0;
 	}
 	if (part->memory)
 		return hf_memdir_finish(part->memory, part->name);

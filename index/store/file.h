@@ -13,8 +13,8 @@
  * if it is not there, not a regular file, or not to be trusted, because neither we nor root own it or others may write
  * to it; HF_ERR_INDEX_DIR or a shortage if that cannot be told. */
 int hf_index_file_open(int dirfd, const char *name, int *ret_fd);
-/* One that has no file of its own, but is in a pack: its bytes, for free(). HF_ERR_STATE: it is damaged. */
-int hf_index_file_read(int dirfd, const char *name, uint8_t **ret_bytes, size_t *ret_size);
+/* One that has no file of its own, but is in a pack: HF_ERR_NOT_FOUND. Give its reference back with hf_pack_close. */
+int hf_index_file_find(int dirfd, const char *name, struct hf_packed *ret_file);
 /* Removes a published file, in memory too, or puts it aside if hartfs did not make it (index/store/dir_entry.h); what is not to
  * be trusted stays. While nothing may go (hf_memdir_keep), or if it cannot, it is not found any more. */
 void hf_index_file_drop(int dirfd, const char *name);
@@ -29,8 +29,6 @@ void hf_index_file_hide(int dirfd, const char *name);
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part);
 /* Whether it has no byte yet. */
 bool hf_part_is_empty(const struct hf_part *part);
-/* Of one that goes into a pack, which has no descriptor: takes all its bytes. */
-void hf_part_fill(struct hf_part *part, uint8_t *bytes, size_t size);
 /* Its descriptor if it is one to be resumed after a kill, or -1. */
 int hf_part_journaled(const struct hf_part *part);
 /* Of one in memory: whether what it has grown to is within the limit. */

@@ -8,7 +8,6 @@
 #include "index/store/memory_file.h"
 #include "index/store/spool_room.h"
 #include "index/table/db.h"
-#include "index/table/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +16,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-enum { COPY_SIZE = 256 << 10 };
 
 /* A complete file, one being made, or both: somebody makes it anew. */
 struct memfile {
@@ -332,30 +329,6 @@ uint64_t hf_memdir_room(int dirfd)
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
-static int copy(int from, int to, const char *name)
-{
-	uint8_t *buf = malloc(COPY_SIZE);
-	off_t at = 0;
-	int err = buf ? 0 : HF_ERR_NOMEM;
-
-	while (!err) {
-		ssize_t n = pread(from, buf, COPY_SIZE, at);
-
-		if (n <= 0)
-			break;
-		for (ssize_t done = 0; done < n && !err;) {
-			ssize_t r = pwrite(to, buf + done, (size_t)(n - done), at + done);
-
-			if (r < 0 && errno != EINTR)
-				err = hf_fault_set("writing", name, errno);
-			done += r > 0 ? r : 0;
-		}
-		at += n;
-	}
-	free(buf);
-	return err;
-}
-
 static enum hf_db_kind kind_of(const char *name)
 {
 	const char *end = strrchr(name, '.');
@@ -373,17 +346,11 @@ static int move(struct hf_memdir *memdir, const char *name, int fd)
 	if (err)
 		return err;
 	/* Whatever a build began there is less than what we have. */
-	err = hf_disk_part_reset(&part);
-	if (!err) {
-		err = copy(fd, part.fd, part.part);
-		/* Where reading is what fails it would soon be back. */
-		if (!err)
-			err = hf_vfs_verify(part.fd);
-		if (!err)
-			err = hf_disk_part_publish(&part);
-		if (err)
-			hf_disk_part_remove(&part);
-	}
+	err = hf_disk_part_copy(&part, fd);
+	if (!err)
+		err = hf_disk_part_publish(&part);
+	if (err)
+		hf_disk_part_remove(&part);
 	hf_disk_part_close(&part);
 	return err;
 }

@@ -4,19 +4,9 @@
 #define HF_INDEX_PACKS_INTERNAL_H
 
 #include "index/store/pack.h"
+#include "index/store/packs.h"
 
-#include <pthread.h>
 #include <time.h>
-
-/* A file that waits. But for hidden and next it does not change. */
-struct hf_waiting {
-	struct hf_pack_entry entry; /* comes first */
-	uint8_t *bytes;
-	bool hidden;		 /* another one has its place, or it was dropped */
-	struct hf_waiting *next; /* older, in its bucket */
-};
-
-enum { HF_WAITING_BUCKETS = 4096 };
 
 struct hf_packs {
 	struct hf_packs *next;
@@ -26,17 +16,14 @@ struct hf_packs {
 	pthread_mutex_t lock;	    /* from here on; nothing is read from a disk with it */
 	struct hf_pack **packs;	    /* the newest first; a reference each */
 	size_t count;
-	struct hf_waiting *waiting[HF_WAITING_BUCKETS];
-	size_t waiting_count;
-	uint64_t waiting_bytes;
-	struct hf_pack_key *making; /* files that are being made */
-	size_t making_count;
+	uint64_t turns;
 	pthread_cond_t was_listed;
 	bool listing;		/* somebody lists the directory */
 	struct timespec listed; /* its time when that was done last */
 	int64_t listed_ns;	/* when; 0: never */
 };
 
+uint64_t hf_packs_next_sequence(void);
 /* Of a pack of the directory that is not known yet, without the lock. */
 int hf_packs_open_pack(const struct hf_packs *packs, const char *name, struct hf_pack **ret_pack);
 /* With the lock: takes the pack, and returns the one of that name that is known now; NULL: out of memory. */

@@ -157,20 +157,49 @@ static size_t write_raw(struct packing *p, const struct hf_row_page *page)
 	return (size_t)(to - p->raw);
 }
 
-int hf_row_page_pack(const struct hf_row_page *page, struct hf_packed_page *ret_packed)
+void hf_row_scratch_free(struct hf_row_scratch *scratch)
 {
+	free(scratch->packed);
+	ZSTD_freeCCtx(scratch->compress);
+	ZSTD_freeDCtx(scratch->decompress);
+	*scratch = (struct hf_row_scratch){.packed = NULL};
+}
+
+static size_t compress(struct hf_row_scratch *scratch, const uint8_t *from, size_t n)
+{
+	uint8_t *to = scratch->packed->data;
+	const size_t room = sizeof scratch->packed->data;
+
+	return scratch->compress ? ZSTD_compressCCtx(scratch->compress, to, room, from, n, LEVEL)
+				 : ZSTD_compress(to, room, from, n, LEVEL);
+}
+
+static size_t decompress(struct hf_row_scratch *scratch, uint8_t *to, size_t size, const uint8_t *from, size_t n)
+{
+	return scratch->decompress ? ZSTD_decompressDCtx(scratch->decompress, to, size, from, n)
+				   : ZSTD_decompress(to, size, from, n);
+}
+
+int hf_row_page_pack(const struct hf_row_page *page, struct hf_row_scratch *scratch)
+{
+	struct hf_packed_page *packed;
 	const size_t bytes = start_of(page, page->count);
 	struct packing *p = new_packing(page, bytes, bytes + 2 * page->count + sizeof(struct hf_chunk) + 64);
 	size_t n;
 
-	if (!p)
+	if (!scratch->packed)
+		scratch->packed = malloc(sizeof *scratch->packed);
+	packed = scratch->packed;
+	if (!p || !packed) {
+		free(p);
 		return HF_ERR_NOMEM;
-	ret_packed->first = hf_row_page_number(page, 0);
-	ret_packed->rows = page->count;
-	ret_packed->size = (uint32_t)write_raw(p, page);
-	n = ZSTD_compress(ret_packed->data, sizeof ret_packed->data, p->raw, ret_packed->size, LEVEL);
+	}
+	packed->first = hf_row_page_number(page, 0);
+	packed->rows = page->count;
+	packed->size = (uint32_t)write_raw(p, page);
+	n = compress(scratch, p->raw, packed->size);
 	free(p);
-	ret_packed->n = (uint32_t)n;
+	packed->n = (uint32_t)n;
 	return ZSTD_isError(n) ? HF_ERR_NOMEM : 0;
 }
 
@@ -259,7 +288,8 @@ static int read_raw(struct hf_row_page *page, struct packing *p, size_t size)
 	return err ? err : put_rows(page, p, from, end);
 }
 
-int hf_row_page_unpack(struct hf_row_page *page, uint32_t rows, const uint8_t *data, size_t n, size_t size)
+int hf_row_page_unpack(struct hf_row_page *page, struct hf_row_scratch *scratch, uint32_t rows, const uint8_t *data,
+		       size_t n, size_t size)
 {
 	struct packing *p;
 	int err = HF_ERR_STATE;
@@ -271,7 +301,7 @@ int hf_row_page_unpack(struct hf_row_page *page, uint32_t rows, const uint8_t *d
 	p = new_packing(page, size, size);
 	if (!p)
 		err = HF_ERR_NOMEM;
-	else if (ZSTD_decompress(p->raw, size, data, n) == size)
+	else if (decompress(scratch, p->raw, size, data, n) == size)
 		err = read_raw(page, p, size);
 	if (err)
 		page->count = 0;

@@ -3,6 +3,7 @@
 #include "index/upkeep/examine.h"
 
 #include "index/base/fault.h"
+#include "index/base/lock.h"
 #include "index/read/decode_index.h"
 #include "index/read/view_table.h"
 #include "index/store/dir_entry.h"
@@ -133,21 +134,39 @@ static int look_at_file(struct examiner *x, int fd, enum hf_db_kind kind, const 
 	return err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE ? 0 : err;
 }
 
+/* All rows, and so all pages that they are in. */
+static int read_rows(const struct hf_packed *file)
+{
+	struct hf_pack_copier copier;
+	int err;
+
+	HF_LOCKED(&file->pack->lock);
+	err = hf_pack_connect(file->pack);
+	if (err)
+		return err;
+	err = hf_pack_copier_init(&copier, file->pack, NULL);
+	if (!err)
+		err = hf_pack_copy(&copier, file->part, 0);
+	hf_pack_copier_fini(&copier);
+	return err;
+}
+
 /* The same of one that has no file of its own. */
 static int look_in_packs(struct examiner *x, const char *name, enum hf_db_kind kind,
 			 const struct hf_view_key *key, char *what, size_t size)
 {
-	uint8_t *bytes;
-	size_t n;
-	int err = hf_index_file_read(x->dirfd, name, &bytes, &n);
+	struct hf_packed file;
+	int err = hf_index_file_find(x->dirfd, name, &file);
 
-	free(bytes);
 	if (err == HF_ERR_NOT_FOUND) {
 		const char *is = kind_of(x->dirfd, name);
 
 		snprintf(what, size, "%s", is ? is : "");
 		return 0;
 	}
+	if (!err && x->how == HF_EXAMINE_PAGES)
+		err = read_rows(&file);
+	hf_pack_close(file.pack);
 	if (!err)
 		err = open_as(x, kind, key);
 	if (err == HF_ERR_STATE || err == HF_ERR_NOT_FOUND)

@@ -165,7 +165,7 @@ static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int
 		return err;
 	}
 	*ret_fd = fd;
-	if (hf_db_look(fd, kind) == HF_LOOK_OLD)
+	if (hf_db_look(fd, kind) == HF_LOOK_OLD || (kind == HF_DB_PACK && hf_db_look(fd, kind) != HF_LOOK_OURS))
 		*ret_reason = another_version;
 	else if (hf_db_look(fd, kind) != HF_LOOK_OURS || (err = hf_vfs_verify(fd)) == HF_ERR_STATE)
 		*ret_reason = damaged;
@@ -332,17 +332,13 @@ out:
 }
 
 /* Whether a file in a pack is the decode index of a capture that is there. */
-static int read_packed(const struct pruner *p, const struct hf_pack *pack, const struct hf_pack_entry *entry,
-		       bool *ret_live)
+static int read_packed(const struct pruner *p, struct hf_pack *pack, const struct hf_pack_entry *entry, bool *ret_live)
 {
+	const struct hf_packed file = {.pack = hf_pack_ref(pack), .part = entry->part};
 	struct hf_index_meta meta;
 	struct hf_store *store = NULL;
-	uint8_t *bytes;
-	int err = hf_pack_read(pack, entry, &bytes);
+	int err = hf_store_open_packed(&file, HF_DB_INDEX, &store);
 
-	*ret_live = false;
-	if (!err)
-		err = hf_store_open_bytes(bytes, entry->size, HF_DB_INDEX, &store);
 	if (!err)
 		err = hf_store_meta(store, &hf_table_index_meta, &meta);
 	hf_store_close(store);
@@ -351,7 +347,7 @@ static int read_packed(const struct pruner *p, const struct hf_pack *pack, const
 }
 
 /* The captures of a pack that are there are alive; without any it can go. */
-static int read_captures(struct pruner *p, const struct hf_pack *pack, const char **ret_reason)
+static int read_captures(struct pruner *p, struct hf_pack *pack, const char **ret_reason)
 {
 	size_t live_count = 0;
 	int err = 0;
@@ -361,13 +357,12 @@ static int read_captures(struct pruner *p, const struct hf_pack *pack, const cha
 		char hex[HF_HEX_SIZE];
 		bool live = false;
 
-		if (entry->index)
+		if (hf_pack_key_is_index(&entry->key))
 			err = read_packed(p, pack, entry, &live);
 		if (err || !live)
 			continue;
 		live_count++;
-		for (size_t j = 0; j < (HF_HEX_SIZE - 1) / 2; j++)
-			snprintf(hex + 2 * j, 3, "%02x", entry->key.bytes[j]);
+		hf_index_put_hex(entry->key.files, hex);
 		err = add_name(&p->alive, &p->alive_count, hex, HF_HEX_SIZE - 1) ? 0 : HF_ERR_NOMEM;
 	}
 	if (!err && !live_count)
@@ -377,26 +372,20 @@ static int read_captures(struct pruner *p, const struct hf_pack *pack, const cha
 
 static int read_pack(struct pruner *p, const char *name, const char **ret_reason)
 {
-	struct hf_pack *pack;
-	int fd, err = hf_index_file_open(p->prune->dirfd, name, &fd);
+	struct hf_pack *pack = NULL;
+	int fd, err = look_at(p, name, HF_DB_PACK, &fd, ret_reason);
 
-	*ret_reason = NULL;
-	if (err)
-		return err == HF_ERR_NOT_FOUND ? 0 : err;
-	if (!hf_pack_is_ours(fd) || hf_pack_is_newer(fd)) {
+	if (!err && fd >= 0 && !*ret_reason) {
+		err = hf_pack_open(fd, name, &pack);
+		if (!err)
+			err = read_captures(p, pack, ret_reason);
+		hf_pack_close(pack);
+	} else if (fd >= 0) {
 		close(fd);
-		return 0;
 	}
-	err = hf_pack_open(fd, name, &pack);
-	if (err == HF_ERR_STATE) {
+	if (err == HF_ERR_STATE)
 		*ret_reason = another_version;
-		return 0;
-	}
-	if (err)
-		return err;
-	err = read_captures(p, pack, ret_reason);
-	hf_pack_close(pack);
-	return err;
+	return err == HF_ERR_STATE ? 0 : err;
 }
 
 /* A view table of a capture that is there speaks for itself: its index may be damaged, and be made again. */

@@ -8,6 +8,8 @@
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
 #include "index/store/pack.h"
+#include "index/store/store.h"
+#include "index/table/index_tables.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"
@@ -204,7 +206,12 @@ static char *find_pack(void)
 	return name;
 }
 
-/* A byte that is wrong, wherever it is, costs building again. */
+static void ignore(void *ctx, const char *name, const char *what)
+{
+	(void)ctx, (void)name, (void)what;
+}
+
+/* A byte that is wrong, wherever it is, is met when its page is read, and costs building again. */
 static void test_damage(void)
 {
 	unsigned damaged = 0;
@@ -227,7 +234,10 @@ static void test_damage(void)
 		CHECK(pwrite(fd, &wrong, 1, at) == 1);
 		reopen();
 		for (uint64_t seed = 1; seed <= 3; seed++) {
-			build(seed);
+			hf_ixtest_capture(&t, 200, 2, HARTS, seed);
+			CHECK_EQ(hf_index_examine(dir, &t.identity, t.keys, t.key_count, HF_EXAMINE_PAGES, ignore, NULL,
+						  NULL), 0);
+			hf_ixtest_build(&t);
 			CHECK(is_there(seed));
 		}
 		damaged += hf_packs_waiting(packs) > 0;
@@ -325,39 +335,47 @@ static void name_of(uint32_t file, char name[HF_FILE_NAME_SIZE])
 	snprintf(name, HF_FILE_NAME_SIZE, "%08x%024x.hfi", file * 0x9e3779b1u, file);
 }
 
-/* All of a file's bytes are alike, and longer files are later ones. */
+/* A file with a row of that many bytes, all alike. */
 static void make_file(uint32_t file, size_t size)
 {
+	static _Thread_local struct hf_image_piece piece;
 	char name[HF_FILE_NAME_SIZE];
-	uint8_t *bytes;
+	struct hf_store *store;
+	struct hf_part part;
 	int err;
 
 	name_of(file, name);
-	err = hf_packs_begin(packs, name);
+	err = hf_part_open(hf_packs_fd(packs), name, &part);
 	if (err == HF_ERR_BUSY)
 		return;
 	CHECK_EQ(err, 0);
-	bytes = malloc(size);
-	CHECK(bytes);
-	memset(bytes, (int)file, size);
-	CHECK_EQ(hf_packs_finish(packs, name, bytes, size), 0);
-	hf_packs_end(packs, name);
+	CHECK_EQ(hf_store_open_part(&part, HF_DB_INDEX, &store), 0);
+	piece.n = (uint32_t)size;
+	memset(piece.data, (int)file, size);
+	CHECK_EQ(hf_store_put(store, &hf_table_image, 7, &piece), 0);
+	CHECK_EQ(hf_store_finish(store), 0);
+	hf_store_close(store);
+	CHECK_EQ(hf_part_publish(&part), 0);
+	hf_part_close(&part);
 }
 
 static bool read_file(uint32_t file)
 {
+	static _Thread_local struct hf_image_piece piece;
 	char name[HF_FILE_NAME_SIZE];
-	uint8_t *bytes;
-	size_t size;
+	struct hf_store *store;
 	int err;
 
 	name_of(file, name);
-	err = hf_packs_read(packs, name, &bytes, &size);
+	err = hf_store_open(hf_packs_fd(packs), name, HF_DB_INDEX, &store);
 	CHECK(!err || err == HF_ERR_NOT_FOUND);
-	for (size_t i = 0; !err && i < size; i++)
-		CHECK_EQ(bytes[i], (uint8_t)file);
-	free(bytes);
-	return !err;
+	if (err)
+		return false;
+	CHECK_EQ(hf_store_find(store, &hf_table_image, HF_SEEK_AT, 7, NULL, &piece), 0);
+	for (uint32_t i = 0; i < piece.n; i++)
+		CHECK_EQ(piece.data[i], (uint8_t)file);
+	hf_store_close(store);
+	return true;
 }
 
 static void *churn(void *arg)
@@ -417,25 +435,43 @@ static void test_merge_same(void)
 /* What waits is bounded in bytes, and packs are. */
 static void test_full(void)
 {
-	struct hf_pack *pack = NULL;
+	const size_t size = HF_PACK_FILE_MAX - 64;
 	uint32_t file = 0;
+	struct stat st;
 
 	begin();
 	CHECK(!hf_packs_is_full(packs));
 	for (; file < 60; file++)
-		make_file(file, HF_PACK_FILE_MAX);
+		make_file(file, size);
 	CHECK(!hf_packs_is_full(packs));
-	for (; file < 300; file++)
-		make_file(file, HF_PACK_FILE_MAX);
+	for (; file < 65; file++)
+		make_file(file, size);
 	CHECK(hf_packs_is_full(packs));
+	for (; file < 150; file++)
+		make_file(file, size);
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	CHECK(!hf_packs_is_full(packs));
-	CHECK_EQ(count(".hfp"), 2);
-	CHECK_EQ(hf_pack_open(openat(dir, find_pack(), O_RDONLY), "", &pack), 0);
-	CHECK(pack->count * HF_PACK_FILE_MAX <= HF_PACK_BYTES_MAX);
-	hf_pack_close(pack);
+	CHECK_EQ(count(".hfp"), 3);
+	CHECK(fstatat(dir, find_pack(), &st, 0) == 0 && (uint64_t)st.st_size < HF_PACK_BYTES_MAX + 2 * HF_PACK_FILE_MAX);
 	while (file--)
 		CHECK(read_file(file));
+}
+
+/* However many packs there are: few of them are open, and all are read. */
+static void test_many_packs(void)
+{
+	enum { MANY = 40 };
+
+	begin();
+	for (uint32_t file = 0; file < MANY; file++) {
+		make_file(file, 100);
+		CHECK_EQ(hf_packs_flush(packs), 0);
+		/* Who has not looked for the others does not put them together. */
+		reopen();
+	}
+	CHECK_EQ(count(".hfp"), MANY);
+	for (uint32_t i = 0; i < 3 * MANY; i++)
+		CHECK(read_file(i % MANY));
 }
 
 int main(void)
@@ -453,6 +489,7 @@ int main(void)
 	test_threads();
 	test_merge_same();
 	test_full();
+	test_many_packs();
 	hf_packs_free(packs);
 	t.dirfd = dir;
 	hf_ixtest_fini(&t);
