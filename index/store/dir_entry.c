@@ -13,18 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* So many pages are looked at for a right checksum. */
 #define PAGES_LOOKED_AT 16
-
-static int open_to_look(int dirfd, const char *name)
-{
-	return openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-}
 
 static bool has_header(int fd, int *ret_err)
 {
@@ -72,79 +66,14 @@ bool hf_dir_entry_is_ours(int fd, const char *name, int *ret_err)
 	return false;
 }
 
-bool hf_dir_entry_is_aside(const char *name)
-{
-	const char *tail = strstr(name, HF_ASIDE_TAIL);
-
-	return tail && tail[strlen(HF_ASIDE_TAIL)] >= '1' && tail[strlen(HF_ASIDE_TAIL)] <= '0' + HF_ASIDE_MAX &&
-	       !tail[strlen(HF_ASIDE_TAIL) + 1];
-}
-
-/* Without replacing anything, as far as the file system can see to that. */
-static int rename_to_free(int dirfd, const char *name, const char *to)
-{
-	struct stat st;
-
-	if (renameat2(dirfd, name, dirfd, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return errno;
-	if (fstatat(dirfd, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return EEXIST;
-	return renameat(dirfd, name, dirfd, to) < 0 ? errno : 0;
-}
-
-static int put_aside(int dirfd, const char *name, bool directory)
-{
-	char to[HF_FILE_NAME_SIZE + 16];
-	int errnum = EEXIST;
-
-	for (int n = 1; n <= HF_ASIDE_MAX && errnum == EEXIST; n++) {
-		snprintf(to, sizeof to, "%s" HF_ASIDE_TAIL "%d", name, n);
-		errnum = rename_to_free(dirfd, name, to);
-	}
-	if (errnum == EEXIST && !directory)
-		errnum = unlinkat(dirfd, name, 0) < 0 ? errno : 0;
-	return !errnum || errnum == ENOENT ? 0 : hf_fault_set("putting aside", name, errnum);
-}
-
-static int make_way_of_directory(int dirfd, const char *name)
-{
-	if (unlinkat(dirfd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
-		return 0;
-	return errno == ENOTEMPTY || errno == EEXIST ? put_aside(dirfd, name, true)
-						     : hf_fault_set("removing", name, errno);
-}
-
-int hf_dir_entry_make_way(int dirfd, const char *name)
-{
-	struct stat st;
-	bool ours;
-	int fd, err;
-
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : hf_fault_set("opening", name, errno);
-	if (S_ISDIR(st.st_mode))
-		return make_way_of_directory(dirfd, name);
-	if (!S_ISREG(st.st_mode) || !st.st_size)
-		return 0;
-	fd = open_to_look(dirfd, name);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : hf_fault_set("opening", name, errno);
-	ours = hf_dir_entry_is_ours(fd, name, &err);
-	close(fd);
-	if (err)
-		return err;
-	return ours ? 0 : put_aside(dirfd, name, false);
-}
-
 int hf_dir_entry_remove(int dirfd, const char *name)
 {
-	int err = hf_dir_entry_make_way(dirfd, name);
+	struct stat st;
+	const bool is_dir = fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 
-	if (err)
-		return err;
-	return unlinkat(dirfd, name, 0) == 0 || errno == ENOENT ? 0 : hf_fault_set("removing", name, errno);
+	return unlinkat(dirfd, name, is_dir ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT
+		       ? 0
+		       : hf_fault_set("removing", name, errno);
 }
 
 bool hf_dir_entry_is_named(int dirfd, const char *name, int fd)

@@ -8,6 +8,8 @@
 
 #include "index/store/pack.h"
 
+#include <sys/stat.h>
+
 /* Opens a published file for reading, without waiting for anything: see hf_index_file_open. dirfd -1: there is no
  * directory. */
 int hf_disk_file_open(int dirfd, const char *name, int *ret_fd);
@@ -21,6 +23,7 @@ struct hf_part {
 	struct hf_memdir *memory; /* it is there */
 	struct hf_packs *packs;   /* it is there; both NULL: in the directory, as hf_disk_part_open makes it */
 	struct hf_packed packed;
+	struct stat before; /* what stood under the name when it was begun: st_ino 0, nothing */
 	char name[HF_FILE_NAME_SIZE];
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
 };

@@ -15,17 +15,17 @@
 int hf_index_file_open(int dirfd, const char *name, int *ret_fd);
 /* One that has no file of its own, but is in a pack: HF_ERR_NOT_FOUND. Give its reference back with hf_pack_close. */
 int hf_index_file_find(int dirfd, const char *name, struct hf_packed *ret_file);
-/* Removes a published file, in memory too, or puts it aside if hartfs did not make it (index/store/dir_entry.h); what is not to
- * be trusted stays. While nothing may go (hf_memdir_keep), or if it cannot, it is not found any more. */
+/* Removes a published file, in memory too; what is not to be trusted stays. While nothing may go (hf_memdir_keep), or if
+ * it cannot, it is not found any more. */
 void hf_index_file_drop(int dirfd, const char *name);
 /* The same of the file that is open as fd, if it still stands under its name. -1: it is in a pack. */
 void hf_index_file_drop_open(int dirfd, const char *name, int fd);
 /* What is in the directory under that name is not found any more, where files can be in memory instead. */
 void hf_index_file_hide(int dirfd, const char *name);
 
-/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. What stands in the way and is not
- * ours is removed or put aside (index/store/dir_entry.h); HF_ERR_INDEX_DIR if that cannot be done or the directory fails, as
- * with the functions below. */
+/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. What stands in the way
+ * of the private file is removed; HF_ERR_INDEX_DIR if that cannot be done or the directory fails, as with the functions
+ * below. */
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part);
 /* Whether it has no byte yet. */
 bool hf_part_is_empty(const struct hf_part *part);
@@ -37,7 +37,8 @@ int hf_part_count(const struct hf_part *part);
 void hf_part_close(struct hf_part *part);
 /* Makes it empty, to begin anew. */
 int hf_part_reset(struct hf_part *part);
-/* Makes it durable under its name, in place of what stands there. The database on it must be closed. */
+/* Makes it durable under its name. What stood there when it was begun goes; another one that got the name since stays.
+ * The database on it must be closed. */
 int hf_part_publish(struct hf_part *part);
 /* Removes it. */
 void hf_part_remove(struct hf_part *part);

@@ -344,8 +344,8 @@ static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret_ye
 	(void)vfs;
 	(void)flags;
 	/* In no directory there is no journal. */
-	*ret_yes = parse_path(path, &fd, &dirfd, &name) && dirfd >= 0 && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		   S_ISREG(st.st_mode) && st.st_size > 0;
+	*ret_yes = parse_path(path, &fd, &dirfd, &name) && dirfd >= 0 &&
+		   fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	return SQLITE_OK;
 }
 

@@ -14,7 +14,7 @@
  */
 enum hf_examine {
 	HF_EXAMINE_OPENED, /* only what opening them tells */
-	HF_EXAMINE_PAGES, /* every page of them; what is not valid is removed, or put aside if hartfs did not make it */
+	HF_EXAMINE_PAGES, /* every page of them; what is not valid is removed */
 };
 struct hf_examined {
 	bool index;

@@ -54,6 +54,12 @@ static bool add_name(struct name **names, size_t *count, const char *name, size_
 	return true;
 }
 
+/* As versions with a schema before 13 did with what they had not made. */
+static bool was_put_aside(const char *name)
+{
+	return strstr(name, ".damaged-");
+}
+
 /* Our names begin with 32 hexadecimal digits, those of private files with a dot before them. */
 static bool looks_ours(const char *name)
 {
@@ -62,7 +68,7 @@ static bool looks_ours(const char *name)
 	if (strlen(name) >= HF_FILE_NAME_SIZE || strspn(hex, "0123456789abcdef") != HF_HEX_SIZE - 1 ||
 	    hex[HF_HEX_SIZE - 1] != '.')
 		return false;
-	if (hf_dir_entry_is_aside(name))
+	if (was_put_aside(name))
 		return true;
 	if (name[0] == '.')
 		return ends_with(name, ".part") || ends_with(name, ".part-journal");
@@ -474,8 +480,8 @@ static void judge_rest(struct pruner *p, const char *name)
 	int err;
 	const bool private = name[0] == '.', alive = is_alive(p, name + private), ours = is_ours(p, name, &err);
 
-	if (hf_dir_entry_is_aside(name))
-		drop(p, name, "was put aside, for hartfs did not make it");
+	if (was_put_aside(name))
+		drop(p, name, "was put aside by an older version");
 	else if (!err && !private && alive && !ours)
 		drop(p, name, "is in the place of an index file and is none");
 	/* Of what cannot be read nothing is known. */

@@ -2,7 +2,7 @@
 /*
  * What may go from an index directory: the files of captures that no catalogue knows, or that are gone or were changed
  * since; catalogues of archives that are gone; what an older version made; what is damaged, which every page tells; what
- * was put aside, and what stands in the place of a file of a known capture and is none. All else that is not ours stays,
+ * older versions put aside, and what stands in the place of a file of a known capture and is none. All else that is not ours stays,
  * whatever its name, and so does what a newer version made. While a catalogue is damaged, no good file of a capture that
  * the others do not know goes.
  */

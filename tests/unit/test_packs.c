@@ -44,14 +44,14 @@ int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-int renameat(int from_dir, const char *from, int to_dir, const char *to)
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
 	count_call();
 	if (write_error) {
 		errno = write_error;
 		return -1;
 	}
-	return (int)syscall(SYS_renameat, from_dir, from, to_dir, to);
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
 }
 
 int unlinkat(int at, const char *name, int flags)
