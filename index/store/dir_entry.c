@@ -5,10 +5,6 @@
 #include "index/base/fault.h"
 #include "index/base/libc.h"
 #include "index/base/lock.h"
-#include "index/store/file_name.h"
-#include "index/store/spool_format.h"
-#include "index/table/db.h"
-#include "index/table/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,55 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* So many pages are looked at for a right checksum. */
-#define PAGES_LOOKED_AT 16
-
-static bool has_header(int fd, int *ret_err)
-{
-	for (int kind = HF_DB_INDEX; kind <= HF_DB_PACK; kind++)
-		switch (hf_db_look(fd, (enum hf_db_kind)kind)) {
-		case HF_LOOK_UNREADABLE:
-			*ret_err = HF_ERR_INDEX_DIR;
-			return false;
-		case HF_LOOK_FOREIGN:
-			break;
-		default:
-			return true;
-		}
-	return false;
-}
-
-/* Packs were no databases before schema 13. */
-static bool is_old_pack(int fd)
-{
-	uint8_t magic[8];
-
-	return hf_spool_read_at(fd, 0, magic, sizeof magic) == 0 && memcmp(magic, "HARTPACK", sizeof magic) == 0;
-}
-
-bool hf_dir_entry_is_ours(int fd, const char *name, int *ret_err)
-{
-	struct stat st;
-
-	*ret_err = 0;
-	if (fstat(fd, &st) < 0) {
-		*ret_err = hf_fault_set("opening", name, errno);
-		return false;
-	}
-	if (has_header(fd, ret_err) || (strstr(name, ".hfs") && hf_spool_is_ours(fd, (uint64_t)st.st_size)) ||
-	    (strstr(name, ".hfp") && is_old_pack(fd)))
-		return true;
-	for (uint64_t i = 0; !*ret_err && i < PAGES_LOOKED_AT && (i + 1) * HF_PAGE_SIZE <= (uint64_t)st.st_size; i++) {
-		int err = hf_vfs_verify_page(fd, i * HF_PAGE_SIZE);
-
-		if (!err)
-			return true;
-		if (err != HF_ERR_STATE)
-			*ret_err = err;
-	}
-	return false;
-}
 
 int hf_dir_entry_remove(int dirfd, const char *name)
 {

@@ -9,11 +9,6 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Whether hartfs made that regular file, whole or damaged: it has the header of one of our databases or a page with the
- * right checksum, or, under the name of a spool, the first or last bytes of one. false also if it cannot be read: then
- * *ret_err says so. */
-bool hf_dir_entry_is_ours(int fd, const char *name, int *ret_err);
-
 /* Removes what stands there, be it a file or an empty directory: an index is a cache. HF_ERR_INDEX_DIR: it stays. */
 int hf_dir_entry_remove(int dirfd, const char *name);
 /* Whether the file that is open as fd is the one that stands under that name. */

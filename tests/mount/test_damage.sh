@@ -139,16 +139,6 @@ for way in $ways page; do
 	h index "$archive" >"$tmp/out" 2>&1 || fail "index ended with $? ($name: $way): $(cat "$tmp/out")"
 	grep -q "index file $name .*made again" "$tmp/out" || fail "index does not name it ($name: $way): $(cat "$tmp/out")"
 	h verify "$archive" >"$tmp/out" 2>&1 || fail "index did not mend it ($name: $way): $(cat "$tmp/out")"
-	restore
-	stat -c '%n %i %s %Y' "$index"/*.hf? | grep -v "$name" >"$tmp/before"
-	damage "$name" "$way"
-	h index --prune --dry-run >"$tmp/out" || fail "--prune --dry-run ended with $? ($name: $way)"
-	grep -q "^$name: " "$tmp/out" || fail "--dry-run does not name it ($name: $way): $(cat "$tmp/out")"
-	[ -e "$index/$name" ] || [ -L "$index/$name" ] || fail "--dry-run removes it"
-	h index --prune >"$tmp/out" || fail "--prune ended with $? ($name: $way)"
-	[ ! -e "$index/$name" ] && [ ! -L "$index/$name" ] || fail "--prune leaves it ($name: $way)"
-	stat -c '%n %i %s %Y' "$index"/*.hf? | grep -v "$name" | cmp -s - "$tmp/before" ||
-		fail "--prune took good files along ($name: $way)"
 done
 
 # A damaged catalogue makes nobody's index worthless.
