@@ -108,7 +108,7 @@ static bool is_empty(int dirfd, const char *name)
 	return dir && n == 2;
 }
 
-/* Of directories only empty ones. */
+/* Removes a file, or an empty directory. */
 static void drop(struct pruner *p, const char *name, const char *reason)
 {
 	struct hf_prune *prune = p->prune;
@@ -185,7 +185,7 @@ static int look_at(struct pruner *p, const char *name, int *ret_fd, const char *
 	return err;
 }
 
-/* ---- what is there ---- */
+/* ---- which captures exist ---- */
 
 struct stamp {
 	uint64_t size, ino, mtime_ns;
@@ -200,7 +200,7 @@ static bool has_stamp(int root, const char *path, const struct stamp *stamp)
 	       (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec == stamp->mtime_ns;
 }
 
-/* A row of a catalogue: whether that file is what it was then. The stamp of a directory is that of its description. */
+/* Whether the file of a catalogue's row is unchanged. The stamp of a directory is that of its description. */
 static bool is_same(int root, sqlite3_stmt *stmt)
 {
 	static const char *const inside[] = {"", "/capture.ini", "/snapshot.ini"};
@@ -242,7 +242,7 @@ static int read_rows(struct pruner *p, sqlite3 *db, int root)
 	return err > 0 ? 0 : err;
 }
 
-/* The root of the archive as an O_PATH descriptor, -1 if it is not there any more. */
+/* The root of the archive as an O_PATH descriptor; -1: it is gone. */
 static int open_root(sqlite3 *db, int *ret_err)
 {
 	char path[PATH_SIZE];
@@ -293,7 +293,7 @@ out:
 	return err;
 }
 
-/* ---- what goes ---- */
+/* ---- which files go ---- */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -341,7 +341,7 @@ static int judge_file(struct pruner *p, const char *name, const char **ret_reaso
 	return 0;
 }
 
-/* A private file is taken up again by whoever builds that next, so it may be of use for a while. */
+/* A private file may be resumed by the next build, so it stays for a while. */
 static bool is_recent(const struct pruner *p, const char *name)
 {
 	struct timespec now;

@@ -14,18 +14,18 @@
 struct hf_prune {
 	int dirfd;
 	bool dry_run; /* nothing is removed */
-	/* Each file that goes; may be NULL. */
+	/* Called for each file that goes; may be NULL. */
 	void (*on_file)(void *ctx, const char *name, uint64_t bytes, const char *reason);
 	void *ctx;
 	/* results */
-	uint64_t files, bytes; /* that went */
+	uint64_t files, bytes; /* removed */
 	uint64_t kept;         /* files of ours that stay */
 };
 
-/* Private files of builds that nobody is at count as left behind when they are older than this. */
+/* Private files that no process has locked go when they are older than this. */
 #define HF_PRUNE_PART_AGE (24 * 3600)
 
-/* 0 or an error, after which some files may have gone; if a catalogue cannot be read, no index has. */
+/* After an error some files may have gone; but if a catalogue cannot be read, no index has. */
 int hf_prune_run(struct hf_prune *prune);
 
 #endif
