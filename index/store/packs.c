@@ -278,6 +278,14 @@ static struct hf_pack *current(const struct hf_packs *packs)
 	return NULL;
 }
 
+static uint64_t next_sequence(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static int take_current(struct hf_packs *packs, struct hf_pack **ret_pack)
 {
 	int err = 0;
@@ -288,7 +296,7 @@ static int take_current(struct hf_packs *packs, struct hf_pack **ret_pack)
 		*ret_pack = NULL;
 	}
 	if (!*ret_pack)
-		err = hf_pack_new(hf_packs_next_sequence(), ret_pack);
+		err = hf_pack_new(next_sequence(), ret_pack);
 	else
 		return 0;
 	if (!err && !(*ret_pack = hf_packs_add(packs, *ret_pack)))

@@ -17,14 +17,6 @@
 /* So many packs that are not half full are put together. */
 enum { MERGE_MANY = 8 };
 
-uint64_t hf_packs_next_sequence(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Those that are in the directory from here on, in the place of one or several others. */
 struct exchange {
 	struct hf_pack *made;  /* in memory */

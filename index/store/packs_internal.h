@@ -23,7 +23,6 @@ struct hf_packs {
 	int64_t listed_ns;	/* when; 0: never */
 };
 
-uint64_t hf_packs_next_sequence(void);
 /* Of a pack of the directory that is not known yet, without the lock. */
 int hf_packs_open_pack(const struct hf_packs *packs, const char *name, struct hf_pack **ret_pack);
 /* With the lock: takes the pack, and returns the one of that name that is known now; NULL: out of memory. */
