@@ -72,7 +72,7 @@ int hf_catalogue_file_open(const struct hf_catalogue_place *place, struct hf_cat
 	int err;
 
 	*ret_file = (struct hf_catalogue_file){.fd = -1};
-	err = hf_index_file_open(place->dirfd, place->name, &ret_file->fd);
+	err = hf_index_file_open(place->dir, place->name, &ret_file->fd);
 	if (!err)
 		err = hf_db_open(ret_file->fd, HF_DB_CATALOGUE, &ret_file->db);
 	if (!err)
@@ -219,7 +219,7 @@ int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct
 	struct merge m = {
 		.place = place, .old.fd = -1, .rows = rows, .count = count, .ask_from = some_id(), .asks = ASKS};
 	struct hf_part part;
-	int err = hf_part_open(place->dirfd, place->name, &part);
+	int err = hf_part_open(place->dir, place->name, &part);
 
 	*ret_file = (struct hf_catalogue_file){.fd = -1};
 	if (err)

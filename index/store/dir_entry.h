@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands under a name of ours in an index directory, and getting it out of the way: whatever is not a valid index is
- * made again. Internal to index/.
+ * What stands under a name of ours in an index directory, and getting it out of the way: whatever is not a valid index
+ * is made again. Internal to index/.
  */
 #ifndef HF_INDEX_DIR_ENTRY_H
 #define HF_INDEX_DIR_ENTRY_H

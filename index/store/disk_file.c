@@ -251,8 +251,8 @@ static int make_way(const struct hf_part *part)
 		       : (int)HF_NOTE_END;
 }
 
-/* No file with a name is replaced: who has it open, on whatever machine, keeps it. A file system that cannot see to that
- * leaves a moment in which one may be; link() would not, but is closed to a confined process. */
+/* No file with a name is replaced: who has it open, on whatever machine, keeps it. A file system that cannot see to
+ * that leaves a moment in which one may be; link() would not, but is closed to a confined process. */
 static int give_name(const struct hf_part *part)
 {
 	int err = 0;

@@ -21,9 +21,10 @@ struct hf_packs;
 struct hf_part {
 	int dirfd, fd;
 	struct hf_memdir *memory; /* it is there */
-	struct hf_packs *packs;   /* it is there; both NULL: in the directory, as hf_disk_part_open makes it */
+	struct hf_packs *packs;	  /* it is there; both NULL: in the directory, as hf_disk_part_open makes it */
 	struct hf_packed packed;
-	struct stat before; /* what stood under the name when it was begun: st_ino 0, nothing */
+	struct hf_memdir *hiding; /* of one in the directory: what hides others of its name; NULL: nothing does */
+	struct stat before;	  /* what stood under the name when it was begun: st_ino 0, nothing */
 	char name[HF_FILE_NAME_SIZE];
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
 };

@@ -28,18 +28,13 @@ struct memfile {
 };
 
 struct hf_memdir {
-	struct hf_memdir *next; /* the list's lock */
-	int dirfd, own_fd;
+	int dirfd;
 	uint64_t limit;
 	pthread_mutex_t lock;   /* from here on */
 	struct memfile *files;
 	uint64_t bytes;
 	bool keep;
 };
-
-/* Directories are known by their descriptors everywhere in this folder: so are these. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hf_memdir *list;
 
 int hf_memdir_new(int dirfd, uint64_t limit, struct hf_memdir **ret_memdir)
 {
@@ -50,16 +45,7 @@ int hf_memdir_new(int dirfd, uint64_t limit, struct hf_memdir **ret_memdir)
 		return HF_ERR_NOMEM;
 	memdir->dirfd = dirfd;
 	memdir->limit = limit;
-	memdir->own_fd = hf_memory_file_new();
-	if (memdir->own_fd < 0) {
-		free(memdir);
-		return HF_ERR_NOMEM;
-	}
 	pthread_mutex_init(&memdir->lock, NULL);
-	pthread_mutex_lock(&list_lock);
-	memdir->next = list;
-	list = memdir;
-	pthread_mutex_unlock(&list_lock);
 	*ret_memdir = memdir;
 	return 0;
 }
@@ -75,44 +61,14 @@ void hf_memdir_free(struct hf_memdir *memdir)
 {
 	if (!memdir)
 		return;
-	pthread_mutex_lock(&list_lock);
-	for (struct hf_memdir **at = &list; *at; at = &(*at)->next)
-		if (*at == memdir) {
-			*at = memdir->next;
-			break;
-		}
-	pthread_mutex_unlock(&list_lock);
 	for (struct memfile *f = memdir->files, *next; f; f = next) {
 		next = f->next;
 		close_fd(&f->fd);
 		close_fd(&f->making_fd);
 		free(f);
 	}
-	close(memdir->own_fd);
 	pthread_mutex_destroy(&memdir->lock);
 	free(memdir);
-}
-
-int hf_memdir_fd(const struct hf_memdir *memdir)
-{
-	return memdir->own_fd;
-}
-
-int hf_memdir_dirfd(const struct hf_memdir *memdir)
-{
-	return memdir->dirfd;
-}
-
-struct hf_memdir *hf_memdir_of(int fd, bool *ret_own)
-{
-	struct hf_memdir *found;
-
-	pthread_mutex_lock(&list_lock);
-	for (found = list; found && found->own_fd != fd && (found->dirfd != fd || fd < 0); found = found->next)
-		;
-	pthread_mutex_unlock(&list_lock);
-	*ret_own = found && found->own_fd == fd;
-	return found;
 }
 
 void hf_memdir_get_stats(struct hf_memdir *memdir, struct hf_memdir_stats *ret_stats)

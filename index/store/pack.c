@@ -107,8 +107,8 @@ static int read_entry(sqlite3_stmt *stmt, struct hf_pack *pack)
 	int err;
 
 	if ((err = hf_col_u64(stmt, 0, UINT32_MAX, &part)) || (err = hf_col_u64(stmt, 1, UINT64_MAX, &key.files[0])) ||
-	    (err = hf_col_u64(stmt, 2, UINT64_MAX, &key.files[1])) || (err = hf_col_u64(stmt, 3, UINT64_MAX, &key.rest)) ||
-	    (err = hf_col_u64(stmt, 4, HF_PACK_FILE_MAX, &bytes)))
+	    (err = hf_col_u64(stmt, 2, UINT64_MAX, &key.files[1])) ||
+	    (err = hf_col_u64(stmt, 3, UINT64_MAX, &key.rest)) || (err = hf_col_u64(stmt, 4, HF_PACK_FILE_MAX, &bytes)))
 		return err;
 	entry = part && pack->count < HF_PACK_FILES_MAX ? hf_pack_add(pack, &key) : NULL;
 	if (!entry || entry->part)
@@ -137,7 +137,7 @@ int hf_pack_open(int fd, const char *name, struct hf_pack **ret_pack)
 
 	if (err)
 		return err;
-	snprintf((*ret_pack)->name, sizeof (*ret_pack)->name, "%s", name);
+	snprintf((*ret_pack)->name, sizeof(*ret_pack)->name, "%s", name);
 	memcpy(hex, (*ret_pack)->name, 16);
 	(*ret_pack)->sequence = strtoull(hex, NULL, 16);
 	err = fstat(fd, &st) < 0 ? hf_fault_set_fd("reading", fd, errno) : hf_pack_connect(*ret_pack);
@@ -239,7 +239,8 @@ int hf_pack_finish(struct hf_pack *pack, const struct hf_pack_entry *entries, si
 
 		if (!e->part)
 			continue;
-		hf_db_bind(stmt, 5, (const uint64_t[]){e->part, e->key.files[0], e->key.files[1], e->key.rest, e->bytes});
+		hf_db_bind(stmt, 5,
+			   (const uint64_t[]){e->part, e->key.files[0], e->key.files[1], e->key.rest, e->bytes});
 		err = hf_db_exec(stmt);
 	}
 	sqlite3_finalize(stmt);

@@ -5,7 +5,6 @@
 #include "codecs/base/errors.h"
 #include "index/base/lock.h"
 #include "index/store/disk_file.h"
-#include "index/store/memory_file.h"
 #include "index/store/packs_internal.h"
 
 #include <dirent.h>
@@ -24,10 +23,6 @@ enum { OPEN_MAX = 32 };
 /* The directory is listed again when it changed, but at most so often. */
 #define LIST_PAUSE_NS (INT64_C(1) * 1000000000)
 
-/* Directories are known by their descriptors everywhere in this folder: so are these. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hf_packs *list;
-
 int hf_packs_new(int dirfd, struct hf_packs **ret_packs)
 {
 	struct hf_packs *packs = calloc(1, sizeof *packs);
@@ -36,18 +31,9 @@ int hf_packs_new(int dirfd, struct hf_packs **ret_packs)
 	if (!packs)
 		return HF_ERR_NOMEM;
 	packs->dirfd = dirfd;
-	packs->own_fd = hf_memory_file_new();
-	if (packs->own_fd < 0) {
-		free(packs);
-		return HF_ERR_NOMEM;
-	}
 	pthread_mutex_init(&packs->flush_lock, NULL);
 	pthread_mutex_init(&packs->lock, NULL);
 	pthread_cond_init(&packs->was_listed, NULL);
-	pthread_mutex_lock(&list_lock);
-	packs->next = list;
-	list = packs;
-	pthread_mutex_unlock(&list_lock);
 	*ret_packs = packs;
 	return 0;
 }
@@ -56,43 +42,13 @@ void hf_packs_free(struct hf_packs *packs)
 {
 	if (!packs)
 		return;
-	pthread_mutex_lock(&list_lock);
-	for (struct hf_packs **at = &list; *at; at = &(*at)->next)
-		if (*at == packs) {
-			*at = packs->next;
-			break;
-		}
-	pthread_mutex_unlock(&list_lock);
 	for (size_t i = 0; i < packs->count; i++)
 		hf_pack_close(packs->packs[i]);
 	free(packs->packs);
-	close(packs->own_fd);
 	pthread_cond_destroy(&packs->was_listed);
 	pthread_mutex_destroy(&packs->lock);
 	pthread_mutex_destroy(&packs->flush_lock);
 	free(packs);
-}
-
-int hf_packs_fd(const struct hf_packs *packs)
-{
-	return packs->own_fd;
-}
-
-int hf_packs_dirfd(const struct hf_packs *packs)
-{
-	return packs->dirfd;
-}
-
-struct hf_packs *hf_packs_of(int fd, bool *ret_own)
-{
-	struct hf_packs *found;
-
-	pthread_mutex_lock(&list_lock);
-	for (found = list; found && found->own_fd != fd && found->dirfd != fd; found = found->next)
-		;
-	pthread_mutex_unlock(&list_lock);
-	*ret_own = found && found->own_fd == fd;
-	return found;
 }
 
 /* ---- which packs there are ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packs of an index directory (pack.h). What a build makes that is given hf_packs_fd goes into a pack in memory,
- * until a flush publishes that. All files of packs are found wherever files of the directory are opened. Thread-safe.
+ * The packs of an index directory (pack.h). What a build makes goes into a pack in memory, if its struct hf_store_dir
+ * says so, until a flush publishes that. If a file is too large the build fails with HF_ERR_INDEX_DIR, and the fault
+ * has E2BIG. Thread-safe.
  */
 #ifndef HF_INDEX_PACKS_H
 #define HF_INDEX_PACKS_H
@@ -12,14 +13,10 @@
 struct hf_packed;
 struct hf_packs;
 
-/* dirfd: the index directory, borrowed. HF_ERR_NOMEM, also where memfd_create is not to be had. */
+/* dirfd: the index directory, borrowed. HF_ERR_NOMEM. */
 int hf_packs_new(int dirfd, struct hf_packs **ret_packs);
 /* What waits is lost. */
 void hf_packs_free(struct hf_packs *packs);
-
-/* What takes the place of dirfd for a build whose files are to go into a pack. If one is too large for that the build
- * fails with HF_ERR_INDEX_DIR, and the fault has E2BIG. */
-int hf_packs_fd(const struct hf_packs *packs);
 
 /* Complete files that wait to be published. */
 size_t hf_packs_waiting(struct hf_packs *packs);
@@ -31,9 +28,6 @@ int hf_packs_flush(struct hf_packs *packs);
 
 /* The rest is for file.c. */
 
-/* The one that belongs to the directory fd, or whose own descriptor that is; NULL: there is none. */
-struct hf_packs *hf_packs_of(int fd, bool *ret_own);
-int hf_packs_dirfd(const struct hf_packs *packs);
 /* A file: HF_ERR_NOT_FOUND. Give its reference back with hf_pack_close. */
 int hf_packs_find(struct hf_packs *packs, const char *name, struct hf_packed *ret_file);
 /* It is not found any more. */

@@ -151,7 +151,8 @@ static int choose_packs(struct hf_packs *packs, struct merger *m)
 		struct hf_pack *pack = hf_pack_ref(packs->packs[i]);
 
 		small += is_small(pack);
-		if (!is_small(pack) || total + pack->count > HF_PACK_FILES_MAX || bytes + pack->size > HF_PACK_BYTES_MAX) {
+		if (!is_small(pack) || total + pack->count > HF_PACK_FILES_MAX ||
+		    bytes + pack->size > HF_PACK_BYTES_MAX) {
 			m->others[m->other_count++] = pack;
 			continue;
 		}

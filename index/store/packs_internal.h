@@ -9,8 +9,6 @@
 #include <time.h>
 
 struct hf_packs {
-	struct hf_packs *next;
-	int own_fd;
 	int dirfd;
 	pthread_mutex_t flush_lock; /* held while packs are written or go; taken before the other */
 	pthread_mutex_t lock;	    /* from here on; nothing is read from a disk with it */

@@ -17,9 +17,9 @@ enum { META_KEY = 1 };
 struct hf_store {
 	struct hf_part *part; /* NULL: it is published */
 	enum hf_db_kind kind;
-	struct hf_packed packed; /* where it is in a pack */
-	int fd;			 /* of a published database */
-	uint64_t size;		 /* of its file */
+	struct hf_packed packed;	 /* where it is in a pack */
+	int fd;				 /* of a published database */
+	uint64_t size;			 /* of its file */
 	pthread_mutex_t own_lock, *lock; /* of the connection: others have that of a pack, too */
 	struct hf_connection own, *connection;
 	struct hf_row_pages pages; /* of its table chunk */
@@ -85,14 +85,14 @@ int hf_store_open_packed(const struct hf_packed *file, enum hf_db_kind kind, str
 	return checked(ret_store, err);
 }
 
-int hf_store_open(int dirfd, const char *name, enum hf_db_kind kind, struct hf_store **ret_store)
+int hf_store_open(const struct hf_store_dir *dir, const char *name, enum hf_db_kind kind, struct hf_store **ret_store)
 {
 	struct hf_packed file;
-	int fd, err = hf_index_file_open(dirfd, name, &fd);
+	int fd, err = hf_index_file_open(dir, name, &fd);
 
 	*ret_store = NULL;
 	if (err == HF_ERR_NOT_FOUND) {
-		err = hf_index_file_find(dirfd, name, &file);
+		err = hf_index_file_find(dir, name, &file);
 		return err ? err : hf_store_open_packed(&file, kind, ret_store);
 	}
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of one decode index, view table or summary, as whoever reads or writes them sees them: a database (db.h) in
- * a file of its own, or a part of one in a pack (pack.h). Not thread-safe. Internal to index/.
+ * The tables of one decode index, view table or summary, as whoever reads or writes them sees them: a database (db.h)
+ * in a file of its own, or a part of one in a pack (pack.h). Not thread-safe. Internal to index/.
  */
 #ifndef HF_INDEX_STORE_H
 #define HF_INDEX_STORE_H
@@ -12,7 +12,7 @@
 struct hf_store;
 
 /* A published file, read-only. HF_ERR_NOT_FOUND: there is none; HF_ERR_STATE: it is not of that kind, or damaged. */
-int hf_store_open(int dirfd, const char *name, enum hf_db_kind kind, struct hf_store **ret_store);
+int hf_store_open(const struct hf_store_dir *dir, const char *name, enum hf_db_kind kind, struct hf_store **ret_store);
 /* The same of a file in a pack, whose reference is taken, whatever is returned. */
 int hf_store_open_packed(const struct hf_packed *file, enum hf_db_kind kind, struct hf_store **ret_store);
 /* A private file, borrowed, with what an earlier build left there. HF_ERR_STATE: that is of no use. */

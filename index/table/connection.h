@@ -7,8 +7,8 @@
 #include "index/table/row_page.h"
 
 struct hf_connection {
-	sqlite3 *db;					/* NULL: there is none */
-	struct hf_row_scratch scratch;			/* of a pack, with its contexts */
+	sqlite3 *db;				     /* NULL: there is none */
+	struct hf_row_scratch scratch;		     /* of a pack, with its contexts */
 	struct hf_db_table table[2][HF_TABLES_MOST]; /* those of view tables, and others */
 };
 

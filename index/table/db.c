@@ -28,10 +28,8 @@ static const uint32_t application_ids[] = {
 static const char *const *schema_of(enum hf_db_kind kind)
 {
 	static const char *const *const schemas[] = {
-		[HF_DB_INDEX] = hf_schema_index,
-		[HF_DB_VIEW] = hf_schema_view,
-		[HF_DB_SUMMARY] = hf_schema_summary,
-		[HF_DB_CATALOGUE] = hf_schema_catalogue,
+		[HF_DB_INDEX] = hf_schema_index,     [HF_DB_VIEW] = hf_schema_view,
+		[HF_DB_SUMMARY] = hf_schema_summary, [HF_DB_CATALOGUE] = hf_schema_catalogue,
 		[HF_DB_PACK] = hf_schema_pack,
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of a database: its rows by key, with statements that are prepared when they are first needed. In a pack only the
- * rows of one part count. Internal to index/. */
+/* A table of a database: its rows by key, with statements that are prepared when they are first needed. In a pack only
+ * the rows of one part count. Internal to index/. */
 #ifndef HF_INDEX_DB_TABLE_H
 #define HF_INDEX_DB_TABLE_H
 

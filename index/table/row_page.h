@@ -49,6 +49,7 @@ void hf_row_scratch_free(struct hf_row_scratch *scratch);
 int hf_row_page_pack(const struct hf_row_page *page, struct hf_row_scratch *scratch);
 /* So many rows from such data, n bytes, which are size when they are not compressed. HF_ERR_STATE: they are no rows of
  * the table. */
-int hf_row_page_unpack(struct hf_row_page *page, struct hf_row_scratch *scratch, uint32_t rows, const uint8_t *data, size_t n, size_t size);
+int hf_row_page_unpack(struct hf_row_page *page, struct hf_row_scratch *scratch, uint32_t rows, const uint8_t *data,
+		       size_t n, size_t size);
 
 #endif

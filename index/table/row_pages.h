@@ -13,7 +13,7 @@
 enum { HF_ROW_PAGES_HELD = 2 };
 
 struct hf_row_pages {
-	struct hf_db_table *rows; /* borrowed */
+	struct hf_db_table *rows;      /* borrowed */
 	const struct hf_table *table;  /* of what is in the pages; NULL: no page was asked for yet */
 	struct hf_row_scratch own, *scratch; /* that or another one, borrowed */
 	struct hf_held_page {

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 struct examiner {
-	int dirfd;
+	const struct hf_store_dir *dir;
 	const struct hf_identity *identity;
 	enum hf_examine how;
 	hf_examine_fn fn;
@@ -73,7 +73,7 @@ static const char *header_of(int fd, enum hf_db_kind kind)
 
 static int open_as_index(struct examiner *x)
 {
-	int err = hf_index_open(x->dirfd, x->identity, &x->index);
+	int err = hf_index_open(x->dir, x->identity, &x->index);
 
 	if (err)
 		x->index = NULL;
@@ -84,7 +84,7 @@ static int open_as_index(struct examiner *x)
 static int open_as_view(struct examiner *x, const struct hf_view_key *key)
 {
 	struct hf_view_table *table;
-	int err = hf_view_table_open(x->dirfd, x->identity, key, &table);
+	int err = hf_view_table_open(x->dir, x->identity, key, &table);
 
 	x->fits = !err && x->index && hf_view_table_fits(table, x->index);
 	hf_view_table_close(table);
@@ -94,7 +94,7 @@ static int open_as_view(struct examiner *x, const struct hf_view_key *key)
 static int open_as_summary(struct examiner *x)
 {
 	struct hf_summary *summary;
-	int err = hf_summary_open(x->dirfd, x->identity, &summary);
+	int err = hf_summary_open(x->dir, x->identity, &summary);
 
 	if (!err && x->how == HF_EXAMINE_PAGES)
 		err = hf_summary_check(summary);
@@ -156,10 +156,10 @@ static int look_in_packs(struct examiner *x, const char *name, enum hf_db_kind k
 			 const struct hf_view_key *key, char *what, size_t size)
 {
 	struct hf_packed file;
-	int err = hf_index_file_find(x->dirfd, name, &file);
+	int err = hf_index_file_find(x->dir, name, &file);
 
 	if (err == HF_ERR_NOT_FOUND) {
-		const char *is = kind_of(x->dirfd, name);
+		const char *is = kind_of(x->dir->fd, name);
 
 		snprintf(what, size, "%s", is ? is : "");
 		return 0;
@@ -177,7 +177,7 @@ static int look_in_packs(struct examiner *x, const char *name, enum hf_db_kind k
 static int examine(struct examiner *x, const char *name, enum hf_db_kind kind, const struct hf_view_key *key)
 {
 	char what[128] = "";
-	int fd, err = hf_index_file_open(x->dirfd, name, &fd);
+	int fd, err = hf_index_file_open(x->dir, name, &fd);
 
 	x->fits = false;
 	if (err == HF_ERR_NOT_FOUND) {
@@ -191,8 +191,8 @@ static int examine(struct examiner *x, const char *name, enum hf_db_kind kind, c
 	x->fn(x->ctx, name, what);
 	if (x->how != HF_EXAMINE_PAGES)
 		return 0;
-	hf_index_file_drop(x->dirfd, name);
-	return hf_dir_entry_remove(x->dirfd, name);
+	hf_index_file_drop(x->dir, name);
+	return hf_dir_entry_remove(x->dir->fd, name);
 }
 
 static int examine_all(struct examiner *x, const struct hf_view_key *views, size_t view_count, struct hf_examined *found)
@@ -216,10 +216,11 @@ static int examine_all(struct examiner *x, const struct hf_view_key *views, size
 	return err;
 }
 
-int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
-		     enum hf_examine how, hf_examine_fn fn, void *ctx, struct hf_examined *ret_found)
+int hf_index_examine(const struct hf_store_dir *dir, const struct hf_identity *identity,
+		     const struct hf_view_key *views, size_t view_count, enum hf_examine how, hf_examine_fn fn,
+		     void *ctx, struct hf_examined *ret_found)
 {
-	struct examiner x = {.dirfd = dirfd, .identity = identity, .how = how, .fn = fn, .ctx = ctx};
+	struct examiner x = {.dir = dir, .identity = identity, .how = how, .fn = fn, .ctx = ctx};
 	struct hf_examined found = {.tables = 0};
 	int err = examine_all(&x, views, view_count, &found);
 

@@ -4,7 +4,7 @@
 #include "codecs/base/array.h"
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
-#include "index/store/file.h"
+#include "index/store/disk_file.h"
 #include "index/store/spool_format.h"
 
 #include <dirent.h>
@@ -27,7 +27,8 @@ struct pruner {
 	struct hf_prune *prune;
 	struct name *names; /* of the directory, that look like ours */
 	size_t name_count;
-	struct name *alive; /* what the files of captures begin with that are there, as the catalogues have them; sorted */
+	struct name
+		*alive; /* what the files of captures begin with that are there, as the catalogues have them; sorted */
 	size_t alive_count;
 	bool newer;		   /* what was looked at last is of a newer version */
 	bool catalogue_unreadable; /* what it knew is not to go */
@@ -131,7 +132,8 @@ static void drop(struct pruner *p, const char *name, const char *reason)
 		prune->on_file(prune->ctx, name, (uint64_t)st.st_size, reason);
 }
 
-static const char another_version[] = "of another version, or damaged", unknown[] = "its capture is gone, changed or not known";
+static const char another_version[] = "of another version, or damaged",
+		  unknown[] = "its capture is gone, changed or not known";
 
 /* Packs were no databases before schema 13. */
 static bool is_old_pack(int fd)
@@ -158,17 +160,18 @@ static bool is_ours(int fd, const char *name, bool *ret_old, int *ret_err)
 			return !*ret_err;
 	}
 	*ret_old = ends_with(name, ".hfp") && is_old_pack(fd);
-	return *ret_old || (ends_with(name, ".hfs") && fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size));
+	return *ret_old ||
+	       (ends_with(name, ".hfs") && fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size));
 }
 
 /*
- * Opens a file to be judged. *ret_reason: it is of an older version. *ret_fd is -1 if it is to stay: somebody else's, of a
- * newer version, or no file.
+ * Opens a file to be judged. *ret_reason: it is of an older version. *ret_fd is -1 if it is to stay: somebody else's,
+ * of a newer version, or no file.
  */
 static int look_at(struct pruner *p, const char *name, int *ret_fd, const char **ret_reason)
 {
 	bool ours, old;
-	int err = hf_index_file_open(p->prune->dirfd, name, ret_fd);
+	int err = hf_disk_file_open(p->prune->dirfd, name, ret_fd);
 
 	*ret_reason = NULL;
 	p->newer = false;

@@ -2,8 +2,8 @@
 /*
  * What may go from an index directory: the files of captures that no catalogue knows, or that are gone or were changed
  * since; catalogues of archives that are gone; what an older version of the schema made, or put aside. All else that is
- * not ours stays, whatever its name, and so does what a newer version made. While a catalogue cannot be read, no file of
- * a capture that the others do not know goes.
+ * not ours stays, whatever its name, and so does what a newer version made. While a catalogue cannot be read, no file
+ * of a capture that the others do not know goes.
  */
 #ifndef HF_INDEX_PRUNE_H
 #define HF_INDEX_PRUNE_H

@@ -2,8 +2,8 @@
 /*
  * Index files as hostile input. The first byte says what the rest is: bit 0 a view table instead of a decode index;
  * bit 1 changes to a valid file (each: page, offset in it, count, bytes) instead of a whole file; bit 2 page checksums
- * are put right, so that what lies behind them is reached; bit 3 a private file that a build resumes; bit 4 both files are
- * compared with what the capture says, and what is left then says the same; bit 5 it is a pack with both files.
+ * are put right, so that what lies behind them is reached; bit 3 a private file that a build resumes; bit 4 both files
+ * are compared with what the capture says, and what is left then says the same; bit 5 it is a pack with both files.
  * Whatever is opened may fail to answer, but not answer nonsense.
  */
 #include "index/store/file.h"
@@ -43,17 +43,15 @@ static int is_pack(const struct dirent *entry)
 /* The same files in a pack. */
 static void set_up_pack(void)
 {
-	const int dir = t.dirfd;
-	struct hf_packs *packs;
 	struct dirent **list;
 
 	hf_ixtest_clear(&t);
-	CHECK_EQ(hf_packs_new(dir, &packs), 0);
-	t.build.dirfd = hf_packs_fd(packs);
+	t.at.into = HF_INTO_PACKS;
+	CHECK_EQ(hf_packs_new(t.dirfd, &t.at.packs), 0);
 	CHECK_EQ(hf_build_run(&t.build, NULL), 0);
-	CHECK_EQ(hf_packs_flush(packs), 0);
-	hf_packs_free(packs);
-	t.build.dirfd = dir;
+	CHECK_EQ(hf_packs_flush(t.at.packs), 0);
+	hf_packs_free(t.at.packs);
+	t.at = (struct hf_store_dir){.fd = t.dirfd};
 	CHECK_EQ(scandir(t.dir, &list, is_pack, NULL), 1);
 	valid_pack = hf_bytes_load(t.dir, list[0]->d_name);
 	free(list[0]);
@@ -104,7 +102,7 @@ static void look_at_index(void)
 	struct hf_diag diag;
 	uint64_t at = 0;
 	size_t n;
-	int err = hf_index_open(t.dirfd, &t.identity, &index);
+	int err = hf_index_open(&t.at, &t.identity, &index);
 
 	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
@@ -134,7 +132,7 @@ static void look_at_index(void)
 static void look_at_view(void)
 {
 	struct hf_view_table *table;
-	int err = hf_view_table_open(t.dirfd, &t.identity, &t.keys[0], &table);
+	int err = hf_view_table_open(&t.at, &t.identity, &t.keys[0], &table);
 
 	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
@@ -157,18 +155,15 @@ static void look_at_view(void)
 /* Whatever there is in it, what is built is right. */
 static void look_at_pack(unsigned mode, const uint8_t *bytes, size_t n)
 {
-	const int dir = t.dirfd;
-	struct hf_packs *packs;
-
-	db_fuzz_store(dir, "00000000000000010000000000000000.hfp", &valid_pack, mode, bytes, n);
-	MUST(hf_packs_new(dir, &packs) == 0);
+	db_fuzz_store(t.dirfd, "00000000000000010000000000000000.hfp", &valid_pack, mode, bytes, n);
+	t.at.into = HF_INTO_PACKS;
+	MUST(hf_packs_new(t.dirfd, &t.at.packs) == 0);
 	look_at_index();
 	look_at_view();
-	t.build.dirfd = hf_packs_fd(packs);
 	MUST(hf_build_run(&t.build, NULL) == 0);
-	MUST(hf_packs_flush(packs) == 0);
-	hf_packs_free(packs);
-	t.build.dirfd = dir;
+	MUST(hf_packs_flush(t.at.packs) == 0);
+	hf_packs_free(t.at.packs);
+	t.at = (struct hf_store_dir){.fd = t.dirfd};
 }
 
 /* A build takes what it can use of a private file and ends well. */

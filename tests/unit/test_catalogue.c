@@ -32,7 +32,7 @@ static struct hf_catalogue *open_key(const struct hf_catalogue_key *key)
 {
 	struct hf_catalogue *cat;
 
-	CHECK_EQ(hf_catalogue_open(t.dirfd, key, &cat), 0);
+	CHECK_EQ(hf_catalogue_open(&t.at, key, &cat), 0);
 	return cat;
 }
 
@@ -290,7 +290,7 @@ static void test_keys(void)
 	memset(long_path, '/', sizeof long_path);
 	long_path[sizeof long_path - 1] = 0;
 	key[0].path = long_path;
-	CHECK_EQ(hf_catalogue_open(t.dirfd, &key[0], &cat), HF_ERR_LIMIT);
+	CHECK_EQ(hf_catalogue_open(&t.at, &key[0], &cat), HF_ERR_LIMIT);
 	cat = open_cat();
 	CHECK_EQ(hf_catalogue_put(cat, long_path, &(struct hf_catalogue_entry){.kind = HF_CATALOGUE_NOT_CAPTURE}),
 		 HF_ERR_LIMIT);
@@ -495,7 +495,7 @@ static void test_writers(void)
 	check_all(c, 100);
 	/* Somebody is at it: later. */
 	name_of(name);
-	CHECK_EQ(hf_part_open(t.dirfd, name, &part), 0);
+	CHECK_EQ(hf_part_open(&t.at, name, &part), 0);
 	CHECK_EQ(put(a, 100), 0);
 	CHECK_EQ(hf_catalogue_flush(a), HF_ERR_BUSY);
 	CHECK(found(a, 100));

@@ -60,17 +60,21 @@ int unlinkat(int at, const char *name, int flags)
 	return (int)syscall(SYS_unlinkat, at, name, flags);
 }
 
+static void use_packs(void)
+{
+	t.at = (struct hf_store_dir){.fd = dir, .packs = packs, .into = HF_INTO_PACKS};
+}
+
 /* As another process finds the directory. */
 static void reopen(void)
 {
 	hf_packs_free(packs);
 	CHECK_EQ(hf_packs_new(dir, &packs), 0);
-	t.dirfd = hf_packs_fd(packs);
+	use_packs();
 }
 
 static void begin(void)
 {
-	t.dirfd = dir;
 	hf_ixtest_clear(&t);
 	reopen();
 }
@@ -89,7 +93,7 @@ static bool is_there(uint64_t seed)
 	int err;
 
 	hf_ixtest_capture(&t, 200, 2, HARTS, seed);
-	err = hf_index_open(t.dirfd, &t.identity, &index);
+	err = hf_index_open(&t.at, &t.identity, &index);
 	CHECK(!err || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return false;
@@ -100,13 +104,7 @@ static bool is_there(uint64_t seed)
 
 static size_t count(const char *part)
 {
-	const int own = t.dirfd;
-	size_t n;
-
-	t.dirfd = dir;
-	n = hf_ixtest_count(&t, part);
-	t.dirfd = own;
-	return n;
+	return hf_ixtest_count(&t, part);
 }
 
 static void test_life(void)
@@ -125,8 +123,9 @@ static void test_life(void)
 	reopen();
 	CHECK(is_there(1) && is_there(10) && !is_there(11));
 	/* Whoever does not pack reads them, too. */
-	t.dirfd = dir;
+	t.at.into = HF_INTO_DISK;
 	CHECK(is_there(5));
+	use_packs();
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	CHECK_EQ(count(".hfp"), 1);
 }
@@ -134,19 +133,20 @@ static void test_life(void)
 /* Of others: a pack is found while the directory is open. */
 static void test_others(void)
 {
+	const int another = dup(dir);
 	struct hf_packs *first;
 
 	begin();
 	CHECK(!is_there(1));
 	first = packs;
-	CHECK_EQ(hf_packs_new(dup(dir), &packs), 0);
-	t.dirfd = hf_packs_fd(packs);
+	CHECK_EQ(hf_packs_new(another, &packs), 0);
+	use_packs();
 	build(1);
 	CHECK_EQ(hf_packs_flush(packs), 0);
-	close(hf_packs_dirfd(packs));
 	hf_packs_free(packs);
+	close(another);
 	packs = first;
-	t.dirfd = hf_packs_fd(packs);
+	use_packs();
 	/* It is looked for once a second. */
 	CHECK_COMES(is_there(1));
 }
@@ -176,7 +176,7 @@ static void test_drop(void)
 	build(2);
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	hf_ixtest_capture(&t, 200, 2, HARTS, 1);
-	CHECK_EQ(hf_index_open(t.dirfd, &t.identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t.at, &t.identity, &index), 0);
 	hf_index_remove(index);
 	hf_index_close(index);
 	CHECK(!is_there(1) && is_there(2));
@@ -186,7 +186,7 @@ static void test_drop(void)
 	CHECK(is_there(1));
 	CHECK_EQ(count(".hfp"), 2);
 	hf_ixtest_capture(&t, 200, 2, HARTS, 2);
-	hf_index_discard(t.dirfd, &t.identity, t.keys, t.key_count);
+	hf_index_discard(&t.at, &t.identity, t.keys, t.key_count);
 	CHECK(is_there(1) && !is_there(2));
 }
 
@@ -235,8 +235,9 @@ static void test_damage(void)
 		reopen();
 		for (uint64_t seed = 1; seed <= 3; seed++) {
 			hf_ixtest_capture(&t, 200, 2, HARTS, seed);
-			CHECK_EQ(hf_index_examine(dir, &t.identity, t.keys, t.key_count, HF_EXAMINE_PAGES, ignore, NULL,
-						  NULL), 0);
+			CHECK_EQ(hf_index_examine(&t.at, &t.identity, t.keys, t.key_count, HF_EXAMINE_PAGES, ignore,
+						  NULL, NULL),
+				 0);
 			hf_ixtest_build(&t);
 			CHECK(is_there(seed));
 		}
@@ -319,10 +320,9 @@ static void test_too_large(void)
 	begin();
 	hf_ixtest_limit(&t, 1);
 	hf_ixtest_capture(&t, 20000, 2, HARTS, 1);
-	t.build.dirfd = t.dirfd;
 	CHECK_EQ(hf_build_run(&t.build, &diag), HF_ERR_INDEX_DIR);
 	CHECK_EQ(hf_fault_last()->errnum, E2BIG);
-	t.dirfd = t.build.dirfd = dir;
+	t.at.into = HF_INTO_DISK;
 	hf_ixtest_build(&t);
 }
 
@@ -345,7 +345,7 @@ static void make_file(uint32_t file, size_t size)
 	int err;
 
 	name_of(file, name);
-	err = hf_part_open(hf_packs_fd(packs), name, &part);
+	err = hf_part_open(&t.at, name, &part);
 	if (err == HF_ERR_BUSY)
 		return;
 	CHECK_EQ(err, 0);
@@ -367,7 +367,7 @@ static bool read_file(uint32_t file)
 	int err;
 
 	name_of(file, name);
-	err = hf_store_open(hf_packs_fd(packs), name, HF_DB_INDEX, &store);
+	err = hf_store_open(&t.at, name, HF_DB_INDEX, &store);
 	CHECK(!err || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return false;
@@ -452,7 +452,8 @@ static void test_full(void)
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	CHECK(!hf_packs_is_full(packs));
 	CHECK_EQ(count(".hfp"), 3);
-	CHECK(fstatat(dir, find_pack(), &st, 0) == 0 && (uint64_t)st.st_size < HF_PACK_BYTES_MAX + 2 * HF_PACK_FILE_MAX);
+	CHECK(fstatat(dir, find_pack(), &st, 0) == 0 &&
+	      (uint64_t)st.st_size < HF_PACK_BYTES_MAX + 2 * HF_PACK_FILE_MAX);
 	while (file--)
 		CHECK(read_file(file));
 }
@@ -491,7 +492,6 @@ int main(void)
 	test_full();
 	test_many_packs();
 	hf_packs_free(packs);
-	t.dirfd = dir;
 	hf_ixtest_fini(&t);
 	return 0;
 }
