@@ -7,6 +7,7 @@
 #include "index/base/lock.h"
 #include "index/store/dir_entry.h"
 #include "index/store/disk_file.h"
+#include "index/store/packs.h"
 #include "index/store/packs_internal.h"
 
 #include <inttypes.h>

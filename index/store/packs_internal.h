@@ -4,7 +4,6 @@
 #define HF_INDEX_PACKS_INTERNAL_H
 
 #include "index/store/pack.h"
-#include "index/store/packs.h"
 
 #include <time.h>
 
