@@ -194,18 +194,34 @@ static uint32_t count_record(struct encoder *e, const struct hf_record_ops *ops,
 	return slot->value;
 }
 
+/* The records of the event that begin at that byte of it or behind it. */
+static uint64_t count_longer(const struct hf_record_ops *ops, const struct hf_event *ev, uint64_t from)
+{
+	unsigned at = 0, left = ops->sizes ? ev->flags : 1;
+	uint64_t n = 0;
+
+	for (; left > 1; left--) {
+		n += at >= from;
+		at += ops->sizes[ev->data.bytes[at]];
+	}
+	return n + (at >= from);
+}
+
 static uint64_t count_records(struct encoder *e, const struct hf_record_ops *ops, const struct hf_event *ev)
 {
 	const uint64_t offset = hf_record_offset(ev);
 	const unsigned digits = count_offset(e, offset);
-	unsigned at = 0, left = ops->sizes ? ev->flags : 1;
-	uint64_t size = 0;
+	unsigned at = 0, left = ops->sizes && ev->flags ? ev->flags : 1;
+	uint64_t size;
 
+	/* Mostly all of them have as many. */
+	size = left * digits;
+	if (e->power - offset <= HF_RECORD_BYTES)
+		size += count_longer(ops, ev, e->power - offset);
 	for (;; left--) {
 		const uint8_t first = ev->data.bytes[at];
 
 		size += e->line[first] ? e->line[first] : count_record(e, ops, ev, at);
-		size += offset + at < e->power ? digits : digits + 1;
 		if (left <= 1)
 			return size;
 		at += ops->sizes[first];

@@ -23,6 +23,7 @@ index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
 index/summary/call.h@HF_CALL_DEPTH@1024u@calls and traps that a context is in | 1,024
 index/summary/call.h@HF_CALL_FRAMES@(1u << 18)@262,144
 codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
+fs/profile/transfers.h@HF_TRANSFERS_MAX@(UINT32_C(1) << 21)@pairs of a jump and where it went, for *fdo* | 2,097,152
 fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
 fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
 fs/profile/speedscope.c@STACKS_MAX@(UINT64_C(64) << 20)@stacks in *stacks.folded* and *speedscope.json* | 64 MiB

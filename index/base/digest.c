@@ -188,8 +188,8 @@ static void learn(struct hf_digest_known *known, const struct hf_event *ev, cons
 					  .power = powers[place]};
 }
 
-/* Adds what is attached to the instructions of a stretch. */
-static void put_others(struct hf_digester *d, const struct hf_event *ev, const struct hf_stretch *stretch)
+/* The sum of what is attached to the instructions of a stretch. */
+static inline product put_others(struct hf_digester *d, const struct hf_event *ev, const struct hf_stretch *stretch)
 {
 	uint32_t before = 0, behind = 0, others = 0;
 	product rest = 0;
@@ -203,22 +203,21 @@ static void put_others(struct hf_digester *d, const struct hf_event *ev, const s
 		rest += hash_other(&ev[i], behind) * power;
 	}
 	d->behind = stretch->last + 1u < stretch->events ? behind : 0;
-	d->sum.rest = add(d->sum.rest, reduce(rest), d->power);
+	return rest;
 }
 
 void hf_digester_put_stretch(struct hf_digester *d, struct hf_digest_memo *memo, const struct hf_event *ev,
 			     const struct hf_stretch *stretch)
 {
 	struct hf_digest_known *known = &memo->place[stretch->place];
+	uint64_t rest;
 
 	if (known->serial != stretch->serial)
 		learn(known, ev, stretch);
-	d->behind = 0;
-	if (stretch->others)
-		put_others(d, ev, stretch);
+	rest = reduce(put_others(d, ev, stretch) + known->rest);
 	d->sum.flow = add(d->sum.flow, known->flow, d->power);
-	d->sum.rest = add(d->sum.rest, known->rest, d->power);
-	d->power = exact(add(0, d->power, known->power));
+	d->sum.rest = add(d->sum.rest, rest, d->power);
+	d->power = add(0, d->power, known->power);
 }
 
 static_assert(HF_STRETCH_EVENTS < HF_DIGEST_BLOCK, "a stretch is less than a block");

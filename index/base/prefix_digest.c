@@ -16,7 +16,23 @@ static const uint64_t powers[] = {
 	UINT64_C(0x0a697a042f306f01), UINT64_C(0x1d696064f397fdfd), UINT64_C(0x167089e313833360),
 	UINT64_C(0x09cab4074ec6d4bc), UINT64_C(0x0f68295685cc0520), UINT64_C(0x07860a50041f26d3),
 	UINT64_C(0x123885e158b5b997), UINT64_C(0x1f9d24225c93b212), UINT64_C(0x1b986dcc9cd511e0),
-	UINT64_C(0x1f77af2d02ffdf50), UINT64_C(0x0ce2e27da113037c),
+	UINT64_C(0x1f77af2d02ffdf50), UINT64_C(0x0ce2e27da113037c), UINT64_C(0x1bbc131865868231),
+	UINT64_C(0x15f4cfa140fc87df), UINT64_C(0x148f2f65a1dd9809), UINT64_C(0x16104b397055d7bb),
+	UINT64_C(0x1ee27a24c9ae47b6), UINT64_C(0x133a92da68404272), UINT64_C(0x007ef5d8112687b7),
+	UINT64_C(0x19748c7a0eb3e833), UINT64_C(0x142e7636bc74af2d), UINT64_C(0x081a53a839e110bd),
+	UINT64_C(0x1e5dab56fa2953bb), UINT64_C(0x16adab7d99380312), UINT64_C(0x024093961d84e731),
+	UINT64_C(0x1c9e8465b7b718d7), UINT64_C(0x1fa12d04349a4671), UINT64_C(0x1031b56726d603a0),
+	UINT64_C(0x1e05a98866d1b89b), UINT64_C(0x0ed0ca30cce2c0b7), UINT64_C(0x07e52b1dc1ce8f47),
+	UINT64_C(0x180566f08ac0d707), UINT64_C(0x0936c2fab1fc5858), UINT64_C(0x0c493a1418b4291f),
+	UINT64_C(0x039410c8d2f2d221), UINT64_C(0x0e834c8d7cb5a6be), UINT64_C(0x15f30bd4bb1e33e6),
+	UINT64_C(0x1767ae556f7ea5aa), UINT64_C(0x1692f6cfeecbe658), UINT64_C(0x16e571e03fb3fc94),
+	UINT64_C(0x19df599a5de5d00e), UINT64_C(0x0a15665a4687cdc3), UINT64_C(0x1c00a2a291190f48),
+	UINT64_C(0x02c1086bb27fff83), UINT64_C(0x1bd133adc5b4f108), UINT64_C(0x065950af4e4a43d6),
+	UINT64_C(0x1ccf1457bf46bacd), UINT64_C(0x0dc7c4df8054e242), UINT64_C(0x0cf4fadc0c68a4c0),
+	UINT64_C(0x04c3854bbd4ed5d1), UINT64_C(0x10217b5dfbe303bf), UINT64_C(0x1ee785d763a7619c),
+	UINT64_C(0x0ec842b981542ce6), UINT64_C(0x195129901a26174d), UINT64_C(0x1c6144bf23e30746),
+	UINT64_C(0x16eb130d798a0f19), UINT64_C(0x1b68dabe1cbb9a3f), UINT64_C(0x03ca6a241ae60b41),
+	UINT64_C(0x031903bdfc3ea70e),
 };
 #define POWERS (sizeof powers / sizeof powers[0])
 
@@ -40,7 +56,7 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* A number below 2^62 + 2^3 with the same remainder as n, which must be below 2^125. */
+/* A number below 2^62 + 2^6 with the same remainder as n. */
 static inline uint64_t fold(unsigned __int128 n)
 {
 	return ((uint64_t)n & PRIME) + ((uint64_t)(n >> 61) & PRIME) + (uint64_t)(n >> 122);
@@ -82,20 +98,28 @@ static inline void add(struct hf_prefix_digester *p, uint64_t access, uint64_t v
 	p->gap = 0;
 }
 
+/* Of an access that is that one of its instruction's. */
+static inline uint64_t hash_access(const struct hf_event *ev, uint64_t number)
+{
+	const uint64_t kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE | HF_EVF_NO_ADDRESS);
+
+	return mix(mix(number << 8 | kind, ev->mem.size), ev->mem.address) & PRIME;
+}
+
+/* Of its first word. */
+static inline uint64_t hash_value(const struct hf_event *ev, uint64_t number)
+{
+	const uint64_t mask = ev->mem.size - 1 < 7 ? (UINT64_C(1) << 8 * ev->mem.size) - 1 : UINT64_MAX;
+
+	return mix(number << 32, ev->mem.data & mask) & PRIME;
+}
+
 static inline void put_access(struct hf_prefix_digester *p, const struct hf_event *ev)
 {
 	const uint64_t number = NEXT_ACCESS(p->sum.pending);
-	const uint64_t kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE | HF_EVF_NO_ADDRESS);
-	const uint64_t bits = ev->mem.size < 8 ? 8 * ev->mem.size : 64;
-	uint64_t value = 0;
 
-	p->sum.told |= HF_TOLD_ACCESS;
-	if (ev->words) {
-		value = bits && bits < 64 ? ev->mem.data & ((UINT64_C(1) << bits) - 1) : ev->mem.data;
-		value = mix(number << 32, value);
-		p->sum.told |= HF_TOLD_VALUE;
-	}
-	add(p, mix(mix(number << 8 | kind, ev->mem.size), ev->mem.address), value);
+	p->sum.told |= HF_TOLD_ACCESS | (ev->words ? HF_TOLD_VALUE : 0);
+	add(p, hash_access(ev, number), ev->words ? hash_value(ev, number) : 0);
 	p->sum.pending = number + 1 + (ev->words ? NEXT_DATA : 0);
 }
 
@@ -141,28 +165,50 @@ void hf_prefix_digester_put_accesses(struct hf_prefix_digester *p, const struct 
 	}
 }
 
-/* The next n instructions. */
-static inline void pass_insns(struct hf_prefix_digester *p, uint32_t n)
+/* Adds sums whose last instruction is so many behind that of the sums at hand. */
+static inline void add_sums(struct hf_prefix_digester *p, uint64_t insns, unsigned __int128 access,
+			    unsigned __int128 value)
 {
-	if (!n)
-		return;
-	p->sum.pending = 0;
-	p->gap += n;
+	const uint64_t factor = power(p->gap + insns);
+
+	p->sum.access = fold((unsigned __int128)p->sum.access * factor + fold(access));
+	p->sum.value = fold((unsigned __int128)p->sum.value * factor + fold(value));
 }
+
+static_assert(HF_STRETCH_EVENTS <= POWERS && HF_STRETCH_EVENTS <= 32, "no more products than a sum has room for");
 
 void hf_prefix_digester_put_stretch(struct hf_prefix_digester *p, const struct hf_event *ev,
 				    const struct hf_stretch *stretch)
 {
-	uint32_t insns = 0, others = 0;
+	const uint32_t all = stretch->events - (uint32_t)stretch->insns;
+	uint32_t insn = 0, others = 0, number = 0, last;
+	unsigned __int128 access = 0, value = 0;
 
+	p->sum.pending = 0;
+	if (!all) {
+		p->gap += stretch->insns;
+		return;
+	}
+	/* The instruction to which the last of them is attached, counted from 1. */
+	last = 32 - (uint32_t)__builtin_clz(stretch->others) - all;
 	for (uint32_t left = stretch->others; left; left &= left - 1, others++) {
 		const uint32_t i = (uint32_t)__builtin_ctz(left);
+		const struct hf_event *other = &ev[i];
 
-		pass_insns(p, i - others - insns);
-		insns = i - others;
-		put_other(p, &ev[i]);
+		number = i - others == insn ? number : 0;
+		insn = i - others;
+		if (other->kind != HF_EVENT_MEM) {
+			p->sum.pending = number;
+			continue;
+		}
+		access += (unsigned __int128)hash_access(other, number) * powers[last - insn];
+		value += other->words ? (unsigned __int128)hash_value(other, number) * powers[last - insn] : 0;
+		p->sum.told |= HF_TOLD_ACCESS | (other->words ? HF_TOLD_VALUE : 0);
+		p->sum.pending = ++number + (other->words ? NEXT_DATA : 0);
 	}
-	pass_insns(p, stretch->insns - insns);
+	add_sums(p, last, access, value);
+	p->gap = stretch->insns - last;
+	p->sum.pending = p->gap ? 0 : p->sum.pending;
 }
 
 void hf_prefix_digester_put(struct hf_prefix_digester *p, const struct hf_event *ev, size_t n)

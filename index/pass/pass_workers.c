@@ -156,7 +156,7 @@ static int help(struct hf_job *job, struct hf_worker *worker)
 	return 0;
 }
 
-/* Starts or stops helpers, to have as many threads as allowed now. It is no error if one cannot be started. */
+/* Asks how many threads may work now, and starts missing ones. It is no error if one cannot be started. */
 static void ask_allowed(struct hf_pass_workers *workers)
 {
 	const struct hf_build *build = workers->pass->build;

@@ -73,7 +73,7 @@ static int fetch_chunk(struct hf_view_table *t, const struct hf_view_hart *hart,
 	return is_sound(t, hart, c, chunk) ? 0 : HF_ERR_STATE;
 }
 
-/* The size of each hart must be where its last chunk ends. */
+/* The numbers of each hart must be plausible, and its last row must be there. */
 static int check_harts(struct hf_view_table *t)
 {
 	struct hf_view_chunk *chunk = malloc(sizeof *chunk);

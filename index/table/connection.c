@@ -15,7 +15,6 @@ struct hf_db_table *hf_connection_table(struct hf_connection *c, enum hf_db_kind
 
 void hf_connection_share(struct hf_connection *c)
 {
-	c->scratch.compress = ZSTD_createCCtx();
 	c->scratch.decompress = ZSTD_createDCtx();
 }
 

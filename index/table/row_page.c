@@ -160,18 +160,9 @@ static size_t write_raw(struct packing *p, const struct hf_row_page *page)
 void hf_row_scratch_free(struct hf_row_scratch *scratch)
 {
 	free(scratch->packed);
-	ZSTD_freeCCtx(scratch->compress);
+	hf_squeeze_fini(&scratch->squeeze);
 	ZSTD_freeDCtx(scratch->decompress);
 	*scratch = (struct hf_row_scratch){.packed = NULL};
-}
-
-static size_t compress(struct hf_row_scratch *scratch, const uint8_t *from, size_t n)
-{
-	uint8_t *to = scratch->packed->data;
-	const size_t room = sizeof scratch->packed->data;
-
-	return scratch->compress ? ZSTD_compressCCtx(scratch->compress, to, room, from, n, LEVEL)
-				 : ZSTD_compress(to, room, from, n, LEVEL);
 }
 
 static size_t decompress(struct hf_row_scratch *scratch, uint8_t *to, size_t size, const uint8_t *from, size_t n)
@@ -182,10 +173,10 @@ static size_t decompress(struct hf_row_scratch *scratch, uint8_t *to, size_t siz
 
 int hf_row_page_pack(const struct hf_row_page *page, struct hf_row_scratch *scratch)
 {
-	struct hf_packed_page *packed;
 	const size_t bytes = start_of(page, page->count);
 	struct packing *p = new_packing(page, bytes, bytes + 2 * page->count + sizeof(struct hf_chunk) + 64);
-	size_t n;
+	struct hf_packed_page *packed;
+	int err;
 
 	if (!scratch->packed)
 		scratch->packed = malloc(sizeof *scratch->packed);
@@ -197,10 +188,9 @@ int hf_row_page_pack(const struct hf_row_page *page, struct hf_row_scratch *scra
 	packed->first = hf_row_page_number(page, 0);
 	packed->rows = page->count;
 	packed->size = (uint32_t)write_raw(p, page);
-	n = compress(scratch, p->raw, packed->size);
+	err = hf_squeeze(&scratch->squeeze, LEVEL, p->raw, packed->size, packed->data, sizeof packed->data, &packed->n);
 	free(p);
-	packed->n = (uint32_t)n;
-	return ZSTD_isError(n) ? HF_ERR_NOMEM : 0;
+	return err;
 }
 
 /* ---- unpacking ---- */

@@ -12,6 +12,7 @@
 #ifndef HF_INDEX_ROW_PAGE_H
 #define HF_INDEX_ROW_PAGE_H
 
+#include "index/base/squeeze.h"
 #include "index/table/row.h"
 
 #include <stddef.h>
@@ -38,11 +39,11 @@ uint64_t hf_row_page_number(const struct hf_row_page *page, uint32_t i);
 
 /* Whether there is no room for another row. */
 bool hf_row_page_is_full(const struct hf_row_page *page);
-/* What many small pages have together; without the contexts each takes new ones. */
+/* What pages have together, one after the other. */
 struct hf_row_scratch {
 	struct hf_packed_page *packed; /* once something was written */
-	ZSTD_CCtx *compress;
-	ZSTD_DCtx *decompress;
+	struct hf_squeeze squeeze;
+	ZSTD_DCtx *decompress; /* NULL: each page takes a new one */
 };
 void hf_row_scratch_free(struct hf_row_scratch *scratch);
 /* Its bytes, compressed, in scratch->packed: a row of a database. */

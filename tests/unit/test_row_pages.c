@@ -263,6 +263,7 @@ static void change_bytes(const struct hf_row_page *page)
 	}
 	CHECK(taken > 1000 && taken < 19000);
 	hf_row_page_fini(&other);
+	hf_squeeze_fini(&scratch.squeeze);
 }
 
 static void test_made_up(void)
@@ -311,6 +312,7 @@ static uint32_t pack_view(struct hf_row_page *page, bool checked)
 		CHECK(hf_row_equal(&hf_table_view_chunk, &got, &row));
 	}
 	hf_row_page_fini(&other);
+	hf_squeeze_fini(&scratch.squeeze);
 	return packed.n;
 }
 
