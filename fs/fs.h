@@ -130,8 +130,8 @@ void hf_fs_idle(struct hf_fs *fs);
 void hf_fs_when_idle(struct hf_fs *fs, void (*fn)(void *ctx), void *ctx);
 
 /* Looks at every page of the index files of a capture, as far as they are there. fn hears of each that is damaged or
- * not a file of hartfs, with what is wrong in words that follow its name; it is removed, or put aside if hartfs did not
- * make it, so that the next use makes it again. */
+ * not a file of hartfs, with what is wrong in words that follow its name; it is removed, so that the next
+ * use makes it again. */
 int hf_fs_examine(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
 		  void *ctx, struct hf_diag *diag);
 

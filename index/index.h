@@ -2,7 +2,7 @@
 /*
  * The seek index of a capture: which events each chunk of each hart holds and how to enter it (the decode index), and
  * where each chunk lies in each view (a view table per view and parameter set). All of it is a cache that can be
- * thrown away at any time. The files are SQLite databases, or, of small captures, sheets in packs (packs.h); schema.sql
+ * thrown away at any time. The files are SQLite databases; many small captures share one, a pack (packs.h); schema.sql
  * is the documentation of both.
  * This is the door for those outside of index/; no file of it comes in here.
  */

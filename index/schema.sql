@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The four kinds of files of an index directory that are SQLite databases. Page size 8192, of which 8 bytes a page are a
--- checksum (below); they are written once, published whole and never changed. Small captures have the tables of
--- the first two as sheets (index/table/sheet.h). hartfs-index(5) says more.
+-- The kinds of files of an index directory that are SQLite databases. Page size 8192, of which 8 bytes a page are a
+-- checksum (below); they are written once, published whole and never changed. hartfs-index(5) says more.
 --
 -- A chunk is a run of events of one hart. Its id is slot << 40 | number, where slot numbers the harts of the file and
 -- number the chunks of a hart, both from 0; so all chunks of a hart lie side by side in the order of its events, and
@@ -314,4 +313,17 @@ CREATE TABLE file (
 	version TEXT,                   -- of the format
 	harts TEXT                      -- a line for each: "<id> <insns> <attempts> <events> <chunks> ", then
 	                                --   "<view>=<size> " for each of its views
+) STRICT;
+
+-- ==== pack: application_id 0x48415250 "HARP", <sequence>.hfp
+
+-- The decode index or a view table of a small capture. Its rows are in the tables above, with a column more: part, the
+-- last one, says whose row it is. The first one has the name rowid: PRIMARY KEY (part, rowid), WITHOUT ROWID. The tables
+-- of view tables have names that begin with view_.
+CREATE TABLE part (
+	id INTEGER PRIMARY KEY,         -- its number in the pack
+	files_low INTEGER NOT NULL,     -- what the name of its file would begin with: 32 hexadecimal digits,
+	files_high INTEGER NOT NULL,    --   of which these are the first
+	rest INTEGER NOT NULL,          -- XXH3-64 of the rest of that name
+	bytes INTEGER NOT NULL          -- of its rows, not compressed
 ) STRICT;

@@ -38,7 +38,7 @@ databases() {
 		done
 }
 page=index/hartfs-index.5.md
-[ "$(databases "$(sed 's/ packs,//' "$page")" | awk '$2 != $3')" = '.hfp 0 1' ] || bad "$page: a false word on packs is not found"
+[ "$(databases "$(sed 's/ spools,//' "$page")" | awk '$2 != $3')" = '.hfs 0 1' ] || bad "$page: a false word on spools is not found"
 said=$(databases "$(cat "$page")")
 [ "$(awk '$2 != $3' <<<"$said")" = '' ] || bad "$page: which files are databases is not as in schema.sql: $said"
 exit $status

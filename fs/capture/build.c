@@ -134,7 +134,7 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 	while (err == HF_ERR_INDEX_DIR) {
 		const uint64_t free_bytes = hf_index_dir_free(dir);
 
-		build->dirfd = hf_index_dir_choose(dir, too_small(capture, least), &memory);
+		build->dir = hf_index_dir_choose(dir, too_small(capture, least), &memory);
 		if (memory ? tried_memory : tried_disk)
 			break;
 		*(memory ? &tried_memory : &tried_disk) = true;
@@ -161,8 +161,8 @@ static int build_in_place(struct hf_capture *capture, struct hf_build *build, st
 	struct hf_index_dir *dir = capture->shared->index_dir;
 	int err = HF_ERR_INDEX_DIR;
 
-	build->dirfd = hf_index_dir_choose_pack(dir, build->identity.size);
-	if (build->dirfd >= 0)
+	build->dir = hf_index_dir_choose_pack(dir, build->identity.size);
+	if (build->dir)
 		err = hf_build_run(build, diag);
 	if (!err)
 		hf_index_dir_packed(dir);
@@ -229,9 +229,9 @@ static size_t without_names(struct hf_view_key *views, size_t count)
 	return n;
 }
 
-/* One build, with the symbols that files has by now. *ret_dirfd: the directory of its files. */
+/* One build, with the symbols that files has by now. *ret_dir: the directory of its files. */
 static int build_named(const struct hf_trace *trace, const struct hf_symbol_files *files, struct hf_disasm *disasm,
-		       struct progress *progress, int *ret_dirfd, struct hf_diag *diag)
+		       struct progress *progress, const struct hf_store_dir **ret_dir, struct hf_diag *diag)
 {
 	const struct hf_shared *shared = progress->capture->shared;
 	struct hf_view_key views[HF_VIEW_COUNT];
@@ -247,10 +247,10 @@ static int build_named(const struct hf_trace *trace, const struct hf_symbol_file
 	if (files->waiting)
 		build.view_count = without_names(views, build.view_count);
 	if (!take_version(progress->capture, &progress->capture->examined, progress->version))
-		hf_index_examine(shared->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
+		hf_index_examine(shared->dir, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
 				 progress->capture, NULL);
 	err = build_in_place(progress->capture, &build, diag);
-	*ret_dirfd = build.dirfd;
+	*ret_dir = build.dir;
 	return err;
 }
 
@@ -259,20 +259,21 @@ static int build_placed(const struct hf_trace *trace, struct hf_symbol_files *fi
 			struct progress *progress, struct hf_diag *diag)
 {
 	bool moved = false;
-	int dirfd, err;
+	const struct hf_store_dir *dir;
+	int err;
 
 	for (size_t i = 0; i < files->file_count; i++)
 		if (files->file[i].src)
 			files->file[i].src->stop = &progress->stop;
-	err = build_named(trace, files, disasm, progress, &dirfd, diag);
+	err = build_named(trace, files, disasm, progress, &dir, diag);
 
 	if (err)
 		return err;
-	err = hf_symbol_files_place_in(files, &progress->capture->load_addresses, progress->version, dirfd,
+	err = hf_symbol_files_place_in(files, &progress->capture->load_addresses, progress->version, dir,
 				       &trace->identity, &moved);
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	return moved ? build_named(trace, files, disasm, progress, &dirfd, diag) : 0;
+	return moved ? build_named(trace, files, disasm, progress, &dir, diag) : 0;
 }
 
 static int run_build(const struct hf_shared *shared, const struct hf_trace *trace, const struct hf_stamp *stamp,
@@ -377,7 +378,8 @@ static bool lacks_summary(struct hf_capture *capture, uint64_t version)
 	struct hf_open *open;
 	bool lacks = false;
 
-	if (!options->summary || !options->summary_of_indexed || capture->shared->index_fd < 0 || hf_open_get(capture, version, &open))
+	if (!options->summary || !options->summary_of_indexed || hf_index_dir_is_none(capture->shared->index_dir) ||
+	    hf_open_get(capture, version, &open))
 		return false;
 	/* Captures in packs have no summary. */
 	if (open->trace.identity.size >= options->pack_below && hf_summary_is_wanted(open->index))

@@ -46,12 +46,10 @@ static int open_index_dir(struct hf_captures *all, const struct hf_fs_options *o
 	const uint64_t memory = options->index_on_disk ? 0 : all->shared.common->options.cache_bytes / 2;
 	int err = hf_index_dir_init(&all->shared, options->index_fd, options->index_path, memory, options->index_error);
 
-	all->shared.index_fd = options->index_fd;
+	all->shared.dir = &all->index_dir.disk;
 	/* Without a directory indexes are in memory, and there are no spools: they may be large. */
-	if (all->shared.index_fd < 0)
+	if (options->index_fd < 0)
 		all->shared.common->options.spool_bytes = 0;
-	if (all->shared.index_fd < 0 && all->index_dir.memdir)
-		all->shared.index_fd = hf_memdir_fd(all->index_dir.memdir);
 	return err;
 }
 
@@ -215,7 +213,7 @@ void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *re
 
 void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint64_t *ret_bytes)
 {
-	hf_spool_count(all->shared.index_fd, ret_count, ret_bytes);
+	hf_spool_count(all->shared.dir->fd, ret_count, ret_bytes);
 }
 
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,

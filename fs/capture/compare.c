@@ -60,7 +60,7 @@ static int compare_symbol_files(struct compare *compare, const struct hf_trace *
 	struct hf_build build = hf_open_build(compare->capture, trace, files, views);
 	int err = hf_disasm_new(&build.disasm);
 
-	build.dirfd = compare->capture->shared->index_fd;
+	build.dir = compare->capture->shared->dir;
 	build.on_progress = on_progress;
 	build.threads = share_of_threads;
 	build.ctx = compare;
@@ -85,8 +85,8 @@ static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, 
 	trace.file->stop = &compare->stop;
 	err = hf_capture_open_symbol_files(capture, &trace, stamp, &files);
 	if (!err) {
-		err = hf_symbol_files_place_in(&files, &capture->load_addresses, compare->version,
-					       capture->shared->index_fd, &trace.identity, NULL);
+		err = hf_symbol_files_place_in(&files, &capture->load_addresses, compare->version, capture->shared->dir,
+					       &trace.identity, NULL);
 		if (!err)
 			err = compare_symbol_files(compare, &trace, &files, diag);
 		hf_symbol_files_close(&files);

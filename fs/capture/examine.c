@@ -86,12 +86,12 @@ static int examine(struct hf_capture *capture, hf_examine_fn fn, void *ctx, stru
 		return err;
 	err = hf_capture_open_symbol_files(capture, &trace, &stamp, &files);
 	if (!err) {
-		err = hf_symbol_files_place_in(&files, &capture->load_addresses, version, capture->shared->index_fd,
+		err = hf_symbol_files_place_in(&files, &capture->load_addresses, version, capture->shared->dir,
 					       &trace.identity, NULL);
 		key_count = hf_open_views(capture, &files, key);
 		if (!err)
-			err = hf_index_examine(capture->shared->index_fd, &trace.identity, key, key_count, HF_EXAMINE_PAGES, fn,
-					       ctx, &found);
+			err = hf_index_examine(capture->shared->dir, &trace.identity, key, key_count, HF_EXAMINE_PAGES,
+					       fn, ctx, &found);
 		if (!err)
 			note(capture, version, trace.identity.size, key, key_count, &found);
 		hf_symbol_files_close(&files);

@@ -23,12 +23,12 @@ void hf_open_discard_files(const struct hf_open *open, int why)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 	const size_t count = hf_open_views(open->capture, &open->symbol_files, key);
-	const int dirfd = open->capture->shared->index_fd;
+	const struct hf_store_dir *dir = open->capture->shared->dir;
 
 	if (why == HF_ERR_INDEX_DIR)
-		hf_index_hide(dirfd, &open->trace.identity, key, count);
+		hf_index_hide(dir, &open->trace.identity, key, count);
 	else
-		hf_index_discard(dirfd, &open->trace.identity, key, count);
+		hf_index_discard(dir, &open->trace.identity, key, count);
 }
 
 void hf_open_close(struct hf_open *open)
@@ -75,7 +75,7 @@ static int open_tables(struct hf_open *open)
 
 		if (!hf_open_has_table(open, i))
 			continue;
-		err = hf_view_table_open(shared->index_fd, &open->trace.identity, &key, &open->table[i]);
+		err = hf_view_table_open(shared->dir, &open->trace.identity, &key, &open->table[i]);
 		if (err)
 			open->table[i] = NULL;
 		if (err && err != HF_ERR_NOT_FOUND)
@@ -148,7 +148,7 @@ static void attach_spool(struct hf_open *open, void (*want_spool)(void *open))
 	if (!shared->common->options.spool_bytes)
 		return;
 	open->spooling = (struct hf_spooling){
-		.dirfd = shared->index_fd,
+		.dir = shared->dir,
 		.identity = open->trace.identity,
 		.wanted = want_spool,
 		.ctx = open,
@@ -162,7 +162,7 @@ static void attach_spool(struct hf_open *open, void (*want_spool)(void *open))
 static int open_indexed(struct hf_open *open, void (*want_spool)(void *open))
 {
 	const struct hf_shared *shared = open->capture->shared;
-	int err = hf_index_open(shared->index_fd, &open->trace.identity, &open->index);
+	int err = hf_index_open(shared->dir, &open->trace.identity, &open->index);
 
 	if (err)
 		open->index = NULL;

@@ -22,7 +22,7 @@ void hf_spooler_make(struct hf_open *open)
 	struct hf_capture *capture = open->capture;
 	const struct hf_shared *shared = capture->shared;
 	const struct hf_spool_build build = {
-		.dirfd = shared->index_fd,
+		.dir = shared->dir,
 		.identity = &open->trace.identity,
 		.box = hf_index_box(open->index),
 		.file = open->trace.file,

@@ -62,7 +62,7 @@ static int open_catalogue(const struct hf_shared *shared, const char *path)
 	key.ino = stx.stx_ino;
 	if (stx.stx_mask & STATX_BTIME)
 		key.btime_ns = stx.stx_btime.tv_sec * INT64_C(1000000000) + stx.stx_btime.tv_nsec;
-	return hf_catalogue_open(shared->index_fd, &key, &use->catalogue);
+	return hf_catalogue_open(shared->dir, &key, &use->catalogue);
 }
 
 /* Writes all changes. */

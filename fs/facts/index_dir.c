@@ -55,6 +55,13 @@ int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, 
 	/* If there are no packs, each index has its own files. */
 	if (fd >= 0)
 		hf_packs_new(fd, &dir->packs);
+	dir->disk = (struct hf_store_dir){.fd = fd,
+					  .memory = dir->memdir,
+					  .packs = dir->packs,
+					  .into = fd < 0 && dir->memdir ? HF_INTO_MEMORY : HF_INTO_DISK};
+	dir->in_memory = dir->in_packs = dir->disk;
+	dir->in_memory.into = HF_INTO_MEMORY;
+	dir->in_packs.into = HF_INTO_PACKS;
 	if (fd < 0) {
 		hf_fault_set("opening", NULL, error);
 		hf_index_dir_failed(dir);
@@ -100,6 +107,11 @@ static void lend(struct hf_index_dir *dir)
 		hf_cache_lend(dir->shared->common->cache, HF_LEND_INDEXES, memory_of(dir).bytes);
 }
 
+bool hf_index_dir_is_none(const struct hf_index_dir *dir)
+{
+	return dir->fd < 0 && !dir->memdir;
+}
+
 uint64_t hf_index_dir_free(struct hf_index_dir *dir)
 {
 	const struct hf_memdir_stats stats = memory_of(dir);
@@ -107,7 +119,7 @@ uint64_t hf_index_dir_free(struct hf_index_dir *dir)
 	return stats.bytes < stats.limit ? stats.limit - stats.bytes : 0;
 }
 
-int hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_memory)
+const struct hf_store_dir *hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_memory)
 {
 	bool failing;
 
@@ -115,15 +127,15 @@ int hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_
 	failing = dir->failing;
 	pthread_mutex_unlock(&dir->lock);
 	*ret_memory = failing && hf_index_dir_free(dir) > too_small;
-	return *ret_memory ? hf_memdir_fd(dir->memdir) : dir->fd;
+	return *ret_memory ? &dir->in_memory : &dir->disk;
 }
 
 /* ---- packs ---- */
 
-int hf_index_dir_choose_pack(struct hf_index_dir *dir, uint64_t size)
+const struct hf_store_dir *hf_index_dir_choose_pack(struct hf_index_dir *dir, uint64_t size)
 {
 	HF_LOCKED(&dir->lock);
-	return dir->packs && !dir->failing && size < dir->pack_below ? hf_packs_fd(dir->packs) : -1;
+	return dir->packs && !dir->failing && size < dir->pack_below ? &dir->in_packs : NULL;
 }
 
 int hf_index_dir_flush(struct hf_index_dir *dir)

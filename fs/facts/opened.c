@@ -84,7 +84,7 @@ struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace 
 
 int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary)
 {
-	int err = hf_summary_open(open->capture->shared->index_fd, &open->trace.identity, ret_summary);
+	int err = hf_summary_open(open->capture->shared->dir, &open->trace.identity, ret_summary);
 
 	if (err || hf_summary_fits(*ret_summary, open->index))
 		return err;
@@ -95,5 +95,5 @@ int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary)
 
 bool hf_capture_has_summary(const struct hf_capture *capture, const struct hf_facts *facts)
 {
-	return hf_summary_is_there(capture->shared->index_fd, facts->known.files);
+	return hf_summary_is_there(capture->shared->dir, facts->known.files);
 }

@@ -56,7 +56,7 @@ struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct
 /* Sets key[HF_VIEW_COUNT] to all views that may have tables; indexing makes those that the stream can have. Parameters
  * are borrowed from the symbol files or the fs. */
 size_t hf_open_views(struct hf_capture *capture, const struct hf_symbol_files *files, struct hf_view_key *key);
-/* The build of an index of the trace, without dirfd, limits, disasm and progress callbacks. All is borrowed; sets
+/* The build of an index of the trace, without dir, limits, disasm and progress callbacks. All is borrowed; sets
  * views[HF_VIEW_COUNT]. */
 struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
 			      const struct hf_symbol_files *files, struct hf_view_key *views);

@@ -20,7 +20,7 @@ struct hf_shared {
 	const struct hf_views *views;
 	struct hf_debug_dir *debug_dir;
 	/* Of indexes. */
-	int index_fd; /* the index directory in calls of index/: a descriptor, or that of a memdir */
+	const struct hf_store_dir *dir; /* the index directory in calls of index/ */
 	struct hf_index_dir *index_dir;
 	struct hf_builder *builder;
 	/* Of captures that are open. */

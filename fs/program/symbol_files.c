@@ -752,7 +752,7 @@ int hf_symbol_files_place(struct hf_symbol_files *files, struct hf_kept_load_add
 }
 
 int hf_symbol_files_place_in(struct hf_symbol_files *files, struct hf_kept_load_addresses *kept, uint64_t version,
-			     int dirfd, const struct hf_identity *identity, bool *ret_moved)
+			     const struct hf_store_dir *dir, const struct hf_identity *identity, bool *ret_moved)
 {
 	struct hf_index *index;
 	int err;
@@ -761,7 +761,7 @@ int hf_symbol_files_place_in(struct hf_symbol_files *files, struct hf_kept_load_
 		*ret_moved = false;
 	if (!files->file_count || files->addresses)
 		return 0;
-	err = hf_index_open(dirfd, identity, &index);
+	err = hf_index_open(dir, identity, &index);
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? hf_symbol_files_trust(files) : err;
 	err = hf_symbol_files_place(files, kept, version, index, ret_moved);

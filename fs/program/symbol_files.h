@@ -12,6 +12,7 @@
 #include "fs/archive/open_files.h"
 #include "fs/program/debug_file.h"
 #include "fs/program/load_addresses.h"
+#include "index/store/dir.h"
 
 /* A file that may have symbols of the capture. */
 struct hf_symbol_file {
@@ -87,7 +88,7 @@ int hf_symbol_files_place(struct hf_symbol_files *files, struct hf_kept_load_add
 			  struct hf_index *index, bool *ret_moved);
 /* The same with the index in that directory; without one as hf_symbol_files_trust. */
 int hf_symbol_files_place_in(struct hf_symbol_files *files, struct hf_kept_load_addresses *kept, uint64_t version,
-			     int dirfd, const struct hf_identity *identity, bool *ret_moved);
+			     const struct hf_store_dir *dir, const struct hf_identity *identity, bool *ret_moved);
 
 /* Whether its symbols are of that architecture (enum hf_arch). */
 bool hf_symbol_files_fits(const struct hf_symbol_files *files, uint8_t arch);

@@ -95,7 +95,7 @@ static struct hf_spool *get_spool(struct block_source *bs)
 
 	HF_LOCKED(&bs->lock);
 	if (!bs->looked && bs->spooling) {
-		int err = hf_spool_open(bs->spooling->dirfd, &bs->spooling->identity, bs->src.size, &bs->spool);
+		int err = hf_spool_open(bs->spooling->dir, &bs->spooling->identity, bs->src.size, &bs->spool);
 
 		bs->looked = !hf_err_is_shortage(err);
 	}

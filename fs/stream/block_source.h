@@ -17,7 +17,7 @@ int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_c
 
 /* The spool of the stream, if it cannot be entered in the middle. */
 struct hf_spooling {
-	int dirfd; /* the index directory */
+	const struct hf_store_dir *dir; /* the index directory */
 	struct hf_identity identity;
 	/* A spool would pay by now. Called once, from any thread, and once more after each
 	 * hf_block_source_spooled. */

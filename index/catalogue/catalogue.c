@@ -88,10 +88,11 @@ static int take_views(struct hf_catalogue_views *views, const struct hf_catalogu
 	return 0;
 }
 
-static int take_place(struct hf_catalogue_place *place, int dirfd, const struct hf_catalogue_key *key)
+static int take_place(struct hf_catalogue_place *place, const struct hf_store_dir *dir,
+		      const struct hf_catalogue_key *key)
 {
 	*place = (struct hf_catalogue_place){
-		.dirfd = dirfd,
+		.dir = dir,
 		.path = strdup(key->path),
 		.views = describe_views(key),
 		.ino = key->ino,
@@ -107,7 +108,8 @@ static int take_place(struct hf_catalogue_place *place, int dirfd, const struct 
 	return 0;
 }
 
-int hf_catalogue_open(int dirfd, const struct hf_catalogue_key *key, struct hf_catalogue **ret_catalogue)
+int hf_catalogue_open(const struct hf_store_dir *dir, const struct hf_catalogue_key *key,
+		      struct hf_catalogue **ret_catalogue)
 {
 	struct hf_catalogue *cat = calloc(1, sizeof *cat);
 	int err;
@@ -118,7 +120,7 @@ int hf_catalogue_open(int dirfd, const struct hf_catalogue_key *key, struct hf_c
 	cat->file.fd = -1;
 	pthread_mutex_init(&cat->flushing, NULL);
 	pthread_mutex_init(&cat->lock, NULL);
-	err = take_place(&cat->place, dirfd, key);
+	err = take_place(&cat->place, dir, key);
 	if (!err)
 		err = take_views(&cat->views, key);
 	if (!err && hf_catalogue_file_open(&cat->place, &cat->file) == HF_ERR_NOMEM)
@@ -283,7 +285,7 @@ int hf_catalogue_flush(struct hf_catalogue *cat)
 		do
 			err = hf_catalogue_file_write(&cat->place, snap.rows, snap.count, &file);
 		while (err == HF_ERR_INDEX_DIR && hf_fault_is_room(hf_fault_last()) &&
-		       hf_spool_give_way(cat->place.dirfd));
+		       hf_spool_give_way(cat->place.dir->fd));
 	}
 	end_snapshot(cat, &snap, !err && snap.count ? &file : NULL);
 	return err;

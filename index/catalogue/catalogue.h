@@ -12,6 +12,7 @@
 
 #include "index/base/view_key.h"
 #include "index/catalogue/catalogue_entry.h"
+#include "index/store/dir.h"
 
 struct hf_catalogue;
 
@@ -28,9 +29,10 @@ struct hf_catalogue_key {
 	void *ctx;
 };
 
-/* HF_ERR_NOMEM; HF_ERR_LIMIT: the key is too long. A missing or damaged file is no error. dirfd: the index directory,
+/* HF_ERR_NOMEM; HF_ERR_LIMIT: the key is too long. A missing or damaged file is no error. dir: the index directory,
  * borrowed. The key is copied. */
-int hf_catalogue_open(int dirfd, const struct hf_catalogue_key *key, struct hf_catalogue **ret_catalogue);
+int hf_catalogue_open(const struct hf_store_dir *dir, const struct hf_catalogue_key *key,
+		      struct hf_catalogue **ret_catalogue);
 /* Entries that were not flushed are lost. */
 void hf_catalogue_close(struct hf_catalogue *catalogue);
 

@@ -46,7 +46,7 @@ static int write_meta(const struct hf_catalogue_place *place, sqlite3 *db)
 {
 	const struct meta meta = {true, place->ino, place->btime_ns, place->path, place->views};
 	sqlite3_stmt *stmt;
-	int err = hf_row_prepare(db, &meta_table, &stmt);
+	int err = hf_row_prepare(db, &meta_table, NULL, &stmt);
 
 	if (!err)
 		err = hf_row_put(stmt, &meta_table, 1, &meta);
@@ -72,7 +72,7 @@ int hf_catalogue_file_open(const struct hf_catalogue_place *place, struct hf_cat
 	int err;
 
 	*ret_file = (struct hf_catalogue_file){.fd = -1};
-	err = hf_index_file_open(place->dirfd, place->name, &ret_file->fd);
+	err = hf_index_file_open(place->dir, place->name, &ret_file->fd);
 	if (!err)
 		err = hf_db_open(ret_file->fd, HF_DB_CATALOGUE, &ret_file->db);
 	if (!err)
@@ -201,7 +201,7 @@ static int write_file(struct merge *m, struct hf_part *part)
 	if (!err)
 		err = write_meta(m->place, m->db);
 	if (!err)
-		err = hf_row_prepare(m->db, &hf_table_catalogue_file, &m->add);
+		err = hf_row_prepare(m->db, &hf_table_catalogue_file, NULL, &m->add);
 	if (!err)
 		err = merge_rows(m);
 	sqlite3_finalize(m->add);
@@ -219,7 +219,7 @@ int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct
 	struct merge m = {
 		.place = place, .old.fd = -1, .rows = rows, .count = count, .ask_from = some_id(), .asks = ASKS};
 	struct hf_part part;
-	int err = hf_part_open(place->dirfd, place->name, &part);
+	int err = hf_part_open(place->dir, place->name, &part);
 
 	*ret_file = (struct hf_catalogue_file){.fd = -1};
 	if (err)

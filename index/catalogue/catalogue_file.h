@@ -11,7 +11,7 @@
 
 /* The file and its contents' key, from hf_catalogue_key. */
 struct hf_catalogue_place {
-	int dirfd; /* borrowed */
+	const struct hf_store_dir *dir; /* borrowed */
 	char name[HF_FILE_NAME_SIZE];
 	char *path, *views; /* the catalogue's own; views: a line for each */
 	uint64_t ino;

@@ -27,7 +27,7 @@ static int run(struct hf_pass *pass)
 {
 	const struct hf_build *build = pass->build;
 	struct hf_index *index = NULL;
-	int err = hf_index_open(build->dirfd, &build->identity, &index);
+	int err = hf_index_open(build->dir, &build->identity, &index);
 
 	*pass->diag = (struct hf_diag){.offset = HF_NOWHERE};
 	set_limits(pass);
@@ -35,7 +35,7 @@ static int run(struct hf_pass *pass)
 	if (err == HF_ERR_NOT_FOUND) {
 		err = hf_pass_build_index(pass);
 		if (!err && !pass->whole)
-			err = hf_index_open(build->dirfd, &build->identity, &index);
+			err = hf_index_open(build->dir, &build->identity, &index);
 		/* Files that an earlier build had finished may be damaged. */
 		if (err == HF_ERR_NOT_FOUND)
 			err = HF_ERR_STATE;
@@ -82,7 +82,7 @@ int hf_build_run(const struct hf_build *build, struct hf_diag *diag)
 		err = run_with_room(build, diag ? diag : &own);
 		if (!hf_pass_is_unusable(err))
 			break;
-		hf_index_discard(build->dirfd, &build->identity, build->views, build->view_count);
+		hf_index_discard(build->dir, &build->identity, build->views, build->view_count);
 	}
 	/* Made from the start it must fit: anything else is a bug. */
 	if (err == HF_ERR_STATE)

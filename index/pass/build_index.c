@@ -81,7 +81,7 @@ static bool outlived(const struct hf_pass *pass, const struct hf_view_key *key)
 	struct hf_view_table *table;
 	bool usable;
 
-	if (hf_view_table_open(pass->build->dirfd, &pass->build->identity, key, &table))
+	if (hf_view_table_open(pass->build->dir, &pass->build->identity, key, &table))
 		return false;
 	usable = hf_view_table_has_limits(table, &pass->limits);
 	hf_view_table_close(table);
@@ -93,7 +93,7 @@ static bool summary_outlived(const struct hf_pass *pass)
 {
 	struct hf_summary *summary;
 
-	if (hf_summary_open(pass->build->dirfd, &pass->build->identity, &summary))
+	if (hf_summary_open(pass->build->dir, &pass->build->identity, &summary))
 		return false;
 	hf_summary_close(summary);
 	return true;
@@ -238,7 +238,7 @@ static int build_open_capture(struct hf_pass *pass)
 static bool is_published(const struct hf_pass *pass)
 {
 	struct hf_index *index;
-	int err = hf_index_open(pass->build->dirfd, &pass->build->identity, &index);
+	int err = hf_index_open(pass->build->dir, &pass->build->identity, &index);
 
 	if (!err)
 		hf_index_close(index);
@@ -272,7 +272,7 @@ int hf_pass_build_index(struct hf_pass *pass)
 
 	if (!x)
 		return HF_ERR_NOMEM;
-	err = hf_index_part_open(x, pass->build->dirfd, &pass->build->identity, &pass->limits);
+	err = hf_index_part_open(x, pass->build->dir, &pass->build->identity, &pass->limits);
 	if (!err) {
 		pass->index = x;
 		err = build_index(pass);

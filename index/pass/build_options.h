@@ -6,6 +6,7 @@
 #include "index/base/identity.h"
 #include "index/base/limits.h"
 #include "index/base/view_key.h"
+#include "index/store/dir.h"
 
 struct hf_exec;
 struct hf_run_table_room;
@@ -32,7 +33,7 @@ struct hf_tap {
 };
 
 struct hf_build {
-	int dirfd;		      /* the index directory, hf_memdir_fd, or hf_packs_fd */
+	const struct hf_store_dir *dir; /* the index directory */
 	struct hf_src *file;	      /* the capture as it is in the archive; borrowed */
 	const struct hf_setup *setup; /* from its description; NULL: it has none */
 	struct hf_identity identity;  /* of file, with members added in their order */

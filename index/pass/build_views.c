@@ -10,7 +10,7 @@ static bool has_table(const struct hf_pass *pass, const struct hf_view_key *key,
 	struct hf_view_table *table;
 	bool fits;
 
-	if (hf_view_table_open(pass->build->dirfd, &pass->build->identity, key, &table))
+	if (hf_view_table_open(pass->build->dir, &pass->build->identity, key, &table))
 		return false;
 	fits = hf_view_table_fits(table, index);
 	hf_view_table_close(table);
@@ -24,7 +24,7 @@ static bool is_summary_missing(const struct hf_pass *pass, const struct hf_index
 
 	if (!hf_pass_wants_summary(pass) || !hf_summary_is_wanted(index))
 		return false;
-	if (hf_summary_open(pass->build->dirfd, &pass->build->identity, &summary))
+	if (hf_summary_open(pass->build->dir, &pass->build->identity, &summary))
 		return true;
 	fits = hf_summary_fits(summary, index);
 	hf_summary_close(summary);

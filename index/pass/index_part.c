@@ -103,7 +103,7 @@ int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *id
 	return err ? err : hf_index_part_write_meta(part);
 }
 
-int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_identity *identity,
+int hf_index_part_open(struct hf_index_part *part, const struct hf_store_dir *dir, const struct hf_identity *identity,
 		       const struct hf_chunk_limits *limits)
 {
 	char name[HF_FILE_NAME_SIZE];
@@ -111,7 +111,7 @@ int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_id
 
 	*part = (struct hf_index_part){.file.fd = -1};
 	hf_index_file_name_index(identity, name);
-	err = hf_part_open(dirfd, name, &part->file);
+	err = hf_part_open(dir, name, &part->file);
 	if (err)
 		return err;
 	part->zstd = ZSTD_createCCtx();

@@ -31,7 +31,7 @@ struct hf_run_start {
 
 /* Locks it, and opens or creates it. part->meta is what an earlier build left, or, as after hf_index_part_reset, only
  * identity and limits. HF_ERR_BUSY. */
-int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_identity *identity,
+int hf_index_part_open(struct hf_index_part *part, const struct hf_store_dir *dir, const struct hf_identity *identity,
 		       const struct hf_chunk_limits *limits);
 /* Removes all rows. */
 int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *identity,

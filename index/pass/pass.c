@@ -46,7 +46,7 @@ int hf_pass_init_views(struct hf_pass *pass)
 
 int hf_pass_add_view(struct hf_pass *pass, const struct hf_view_key *key)
 {
-	int err = hf_view_part_open(&pass->views[pass->view_count], pass->build->dirfd, &pass->build->identity, key,
+	int err = hf_view_part_open(&pass->views[pass->view_count], pass->build->dir, &pass->build->identity, key,
 				    &pass->limits);
 
 	if (!err)

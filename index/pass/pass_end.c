@@ -28,7 +28,7 @@ void hf_pass_make_room(struct hf_pass *pass)
 	pass->fault = *hf_fault_last();
 	if (!hf_fault_is_room(&pass->fault))
 		return;
-	pass->made_room = hf_spool_give_way(pass->build->dirfd);
+	pass->made_room = hf_spool_give_way(pass->build->dir->fd);
 	if (!pass->made_room)
 		hf_pass_remove_parts(pass);
 }

@@ -6,18 +6,17 @@
 
 bool hf_pass_wants_summary(const struct hf_pass *pass)
 {
-	return pass->build->summary && hf_summary_part_is_possible(pass->build->dirfd);
+	return pass->build->summary && hf_summary_part_is_possible(pass->build->dir);
 }
 
 bool hf_pass_outgrows_pack(const struct hf_pass *pass, uint64_t number)
 {
-	return number >= HF_SUMMARY_UNPACKED && pass->build->summary &&
-	       !hf_summary_part_is_possible(pass->build->dirfd);
+	return number >= HF_SUMMARY_UNPACKED && pass->build->summary && !hf_summary_part_is_possible(pass->build->dir);
 }
 
 int hf_pass_open_summary(struct hf_pass *pass)
 {
-	return hf_summary_part_open(&pass->summary, pass->build->dirfd, &pass->build->identity, &pass->limits);
+	return hf_summary_part_open(&pass->summary, pass->build->dir, &pass->build->identity, &pass->limits);
 }
 
 void hf_pass_close_summary(struct hf_pass *pass)

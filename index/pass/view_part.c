@@ -92,7 +92,7 @@ static int resume(struct hf_view_part *part, const struct hf_identity *identity,
 	return err ? err : find_last(part);
 }
 
-int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_identity *identity,
+int hf_view_part_open(struct hf_view_part *part, const struct hf_store_dir *dir, const struct hf_identity *identity,
 		      const struct hf_view_key *key, const struct hf_chunk_limits *limits)
 {
 	char name[HF_FILE_NAME_SIZE];
@@ -104,7 +104,7 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 		return HF_ERR_LIMIT;
 	err = hf_index_file_name_view(identity, key, name);
 	if (!err)
-		err = hf_part_open(dirfd, name, &part->file);
+		err = hf_part_open(dir, name, &part->file);
 	if (err)
 		return err;
 	if (hf_part_is_empty(&part->file))

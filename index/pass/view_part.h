@@ -23,7 +23,7 @@ struct hf_view_part {
 };
 
 /* Locks, and opens or creates it. HF_ERR_BUSY. */
-int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_identity *identity,
+int hf_view_part_open(struct hf_view_part *part, const struct hf_store_dir *dir, const struct hf_identity *identity,
 		      const struct hf_view_key *key, const struct hf_chunk_limits *limits);
 /* Removes all rows. */
 int hf_view_part_reset(struct hf_view_part *part, const struct hf_identity *identity,

@@ -123,7 +123,7 @@ static int check_ends(struct hf_index *x)
 	return err;
 }
 
-int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index **ret_index)
+int hf_index_open(const struct hf_store_dir *dir, const struct hf_identity *identity, struct hf_index **ret_index)
 {
 	struct hf_index *x = calloc(1, sizeof *x);
 	int err;
@@ -132,7 +132,7 @@ int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index
 	if (!x)
 		return HF_ERR_NOMEM;
 	hf_index_file_name_index(identity, x->file.name);
-	if (!(err = hf_published_open(&x->file, dirfd, HF_DB_INDEX)) && !(err = load_meta(x, identity)) &&
+	if (!(err = hf_published_open(&x->file, dir, HF_DB_INDEX)) && !(err = load_meta(x, identity)) &&
 	    !(err = load_harts(x)) && !(err = load_problems(x)))
 		err = check_ends(x);
 	if (err)

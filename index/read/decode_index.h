@@ -11,12 +11,13 @@
 #include "index/base/hart.h"
 #include "index/base/identity.h"
 #include "index/base/limits.h"
+#include "index/store/dir.h"
 
 struct hf_index;
 
 /* HF_ERR_NOT_FOUND: there is no complete and valid index of that identity; a damaged, newer or foreign file counts as
- * none. Or HF_ERR_NOMEM, HF_ERR_IO. dirfd: the index directory. */
-int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index **ret_index);
+ * none. Or HF_ERR_NOMEM, HF_ERR_IO. dir: the index directory. */
+int hf_index_open(const struct hf_store_dir *dir, const struct hf_identity *identity, struct hf_index **ret_index);
 void hf_index_close(struct hf_index *index);
 /* Whether a call has met damage: a page with a wrong checksum, or a row that makes no sense. */
 bool hf_index_is_damaged(const struct hf_index *index);
@@ -63,7 +64,7 @@ int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_
 
 /* Its present bytes of memory. They grow with use, up to a few hundred KiB plus the problems. */
 uint64_t hf_index_memory(struct hf_index *index);
-/* Bytes of its file, for info.json and budgets; of an index in a pack those of its unpacked sheet. */
+/* Bytes of its file, for info.json and budgets; or of its rows, if it is in a pack. */
 uint64_t hf_index_file_size(const struct hf_index *index);
 
 #endif

@@ -105,8 +105,8 @@ static int load_meta(struct hf_view_table *t, const struct hf_identity *identity
 	return err;
 }
 
-int hf_view_table_open(int dirfd, const struct hf_identity *identity, const struct hf_view_key *key,
-		       struct hf_view_table **ret_table)
+int hf_view_table_open(const struct hf_store_dir *dir, const struct hf_identity *identity,
+		       const struct hf_view_key *key, struct hf_view_table **ret_table)
 {
 	struct hf_view_table *t = calloc(1, sizeof *t);
 	int err;
@@ -120,9 +120,9 @@ int hf_view_table_open(int dirfd, const struct hf_identity *identity, const stru
 		free(t);
 		return err;
 	}
-	if (!(err = hf_published_open(&t->file, dirfd, HF_DB_VIEW)) && !(err = load_meta(t, identity, key)) &&
+	if (!(err = hf_published_open(&t->file, dir, HF_DB_VIEW)) && !(err = load_meta(t, identity, key)) &&
 	    !(err = hf_store_list(t->file.store, &hf_table_view_hart, true, HF_SLOT_RECORDS + 1, &t->harts,
-				&t->hart_count)) &&
+				  &t->hart_count)) &&
 	    !(err = check_harts(t)))
 		err = hf_merge_size(t->file.store, &t->merged);
 	if (err)

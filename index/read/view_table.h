@@ -10,13 +10,14 @@
 #include "index/base/identity.h"
 #include "index/base/limits.h"
 #include "index/base/view_key.h"
+#include "index/store/dir.h"
 
 struct hf_index;
 
 struct hf_view_table;
 
-int hf_view_table_open(int dirfd, const struct hf_identity *identity, const struct hf_view_key *key,
-		       struct hf_view_table **ret_table);
+int hf_view_table_open(const struct hf_store_dir *dir, const struct hf_identity *identity,
+		       const struct hf_view_key *key, struct hf_view_table **ret_table);
 void hf_view_table_close(struct hf_view_table *table);
 /* As for an index (decode_index.h). */
 bool hf_view_table_is_damaged(const struct hf_view_table *table);
@@ -50,7 +51,7 @@ bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index
 
 /* Its present bytes of memory. They grow with use, up to a few hundred KiB. */
 uint64_t hf_view_table_memory(struct hf_view_table *table);
-/* Bytes of its file, for info.json and budgets; of a table in a pack those of its unpacked sheet. */
+/* Bytes of its file, for info.json and budgets; or of its rows, if it is in a pack. */
 uint64_t hf_view_table_file_size(const struct hf_view_table *table);
 
 #endif

@@ -3,11 +3,14 @@
 
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
+#include "index/base/libc.h"
 #include "index/store/dir_entry.h"
+#include "index/table/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,6 +77,8 @@ int hf_disk_file_open(int dirfd, const char *name, int *ret_fd)
 /* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */
 enum { OPEN_TRIES = 100, AGAIN = 1 };
 
+enum { COPY_SIZE = 256 << 10 };
+
 /* A lock of the open file, not of the process: it holds against other threads too, and ends with its holder. */
 static int lock(int fd)
 {
@@ -126,17 +131,13 @@ static int check_journal(const struct hf_part *part)
 static int check_part(const struct hf_part *part)
 {
 	struct stat st;
-	bool ours;
-	int err = 0;
+	int err;
 
 	if (fstat(part->fd, &st) < 0)
 		return hf_fault_set("opening", part->part, errno);
-	ours = trusted(part->dirfd, &st) && (!st.st_size || hf_dir_entry_is_ours(part->fd, part->part, &err));
-	/* One that cannot be read is ours by its name, owner and lock: who resumes it fails, who begins it anew does not. */
-	if (ours || err == HF_ERR_INDEX_DIR)
+	if (trusted(part->dirfd, &st))
 		return check_journal(part);
-	if (!err)
-		err = hf_dir_entry_remove(part->dirfd, part->part);
+	err = hf_dir_entry_remove(part->dirfd, part->part);
 	return err ? err : AGAIN;
 }
 
@@ -181,6 +182,8 @@ int hf_disk_part_open(struct hf_part *part, int dirfd, const char *name)
 
 	for (int tries = 0; err == AGAIN && tries < OPEN_TRIES; tries++)
 		err = open_once(part);
+	if (!err && fstatat(dirfd, name, &part->before, AT_SYMLINK_NOFOLLOW) < 0)
+		part->before = (struct stat){.st_ino = 0};
 	/* Others publish and remove it again and again. */
 	return err == AGAIN ? HF_ERR_BUSY : err;
 }
@@ -202,20 +205,88 @@ int hf_disk_part_reset(const struct hf_part *part)
 	return ftruncate(part->fd, 0) < 0 ? hf_fault_set("writing", part->part, errno) : 0;
 }
 
+static int copy(int from, int to, const char *name)
+{
+	uint8_t *buf = malloc(COPY_SIZE);
+	off_t at = 0;
+	int err = buf ? 0 : HF_ERR_NOMEM;
+
+	while (!err) {
+		ssize_t n = pread(from, buf, COPY_SIZE, at);
+
+		if (n <= 0)
+			break;
+		for (ssize_t done = 0; done < n && !err;) {
+			ssize_t r = pwrite(to, buf + done, (size_t)(n - done), at + done);
+
+			if (r < 0 && errno != EINTR)
+				err = hf_fault_set("writing", name, errno);
+			done += r > 0 ? r : 0;
+		}
+		at += n;
+	}
+	free(buf);
+	return err;
+}
+
+int hf_disk_part_copy(const struct hf_part *part, int from)
+{
+	int err = hf_disk_part_reset(part);
+
+	if (!err)
+		err = copy(from, part->fd, part->part);
+	/* Where reading is what fails it would soon be back. */
+	return err ? err : hf_vfs_verify(part->fd);
+}
+
+/* What stood under the name when this was begun was of no use, and goes. HF_NOTE_END: another one is there since. */
+static int make_way(const struct hf_part *part)
+{
+	struct stat st;
+
+	if (fstatat(part->dirfd, part->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : hf_fault_set("publishing", part->name, errno);
+	return st.st_ino == part->before.st_ino && st.st_dev == part->before.st_dev
+		       ? hf_dir_entry_remove(part->dirfd, part->name)
+		       : (int)HF_NOTE_END;
+}
+
+/* No file with a name is replaced: who has it open, on whatever machine, keeps it. A file system that cannot see to
+ * that leaves a moment in which one may be; link() would not, but is closed to a confined process. */
+static int give_name(const struct hf_part *part)
+{
+	int err = 0;
+
+	while (!err && renameat2(part->dirfd, part->part, part->dirfd, part->name, RENAME_NOREPLACE) < 0) {
+		const bool cannot = errno == EINVAL || errno == ENOSYS;
+
+		if (!cannot && errno != EEXIST)
+			return hf_fault_set("publishing", part->name, errno);
+		err = make_way(part);
+		if (!err && cannot)
+			return renameat(part->dirfd, part->part, part->dirfd, part->name) < 0
+				       ? hf_fault_set("publishing", part->name, errno)
+				       : 0;
+	}
+	/* What another one made meanwhile is as good. */
+	if (err > 0)
+		unlinkat(part->dirfd, part->part, 0);
+	return err < 0 ? err : 0;
+}
+
 int hf_disk_part_publish(const struct hf_part *part)
 {
-	int err = hf_dir_entry_make_way(part->dirfd, part->name);
+	int err;
 
-	if (err)
-		return err;
 	/* Only what was written here may get the name. */
 	if (!is_named(part))
 		return hf_fault_set("publishing", part->part, ENOENT);
 	if (fsync(part->fd) < 0)
 		return hf_fault_set("writing", part->part, errno);
 	remove_journal(part);
-	if (renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
-		return hf_fault_set("publishing", part->name, errno);
+	err = give_name(part);
+	if (err)
+		return err;
 	/* Not every file system can sync a directory; the name is there all the same. */
 	fsync(part->dirfd);
 	return 0;

@@ -6,7 +6,9 @@
 #ifndef HF_INDEX_DISK_FILE_H
 #define HF_INDEX_DISK_FILE_H
 
-#include "index/store/file_name.h"
+#include "index/store/pack.h"
+
+#include <sys/stat.h>
 
 /* Opens a published file for reading, without waiting for anything: see hf_index_file_open. dirfd -1: there is no
  * directory. */
@@ -19,9 +21,10 @@ struct hf_packs;
 struct hf_part {
 	int dirfd, fd;
 	struct hf_memdir *memory; /* it is there */
-	struct hf_packs *packs;   /* it will wait there; both NULL: in the directory, as hf_disk_part_open makes it */
-	uint8_t *bytes;           /* of one that will wait, once it is complete */
-	size_t size;
+	struct hf_packs *packs;	  /* it is there; both NULL: in the directory, as hf_disk_part_open makes it */
+	struct hf_packed packed;
+	struct hf_memdir *hiding; /* of one in the directory: what hides others of its name; NULL: nothing does */
+	struct stat before;	  /* what stood under the name when it was begun: st_ino 0, nothing */
 	char name[HF_FILE_NAME_SIZE];
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
 };
@@ -33,6 +36,8 @@ int hf_part_name(struct hf_part *part, int dirfd, const char *name);
 int hf_disk_part_open(struct hf_part *part, int dirfd, const char *name);
 void hf_disk_part_close(struct hf_part *part);
 int hf_disk_part_reset(const struct hf_part *part);
+/* Fills it with the bytes of that database, which must be sound. */
+int hf_disk_part_copy(const struct hf_part *part, int from);
 int hf_disk_part_publish(const struct hf_part *part);
 void hf_disk_part_remove(const struct hf_part *part);
 

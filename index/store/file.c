@@ -3,53 +3,27 @@
 
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
+#include "index/base/lock.h"
 #include "index/store/dir_entry.h"
 #include "index/store/memdir.h"
 #include "index/store/packs.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-/* All that stands for one directory. */
-struct place {
-	int dirfd;                /* on disk; -1: there is none */
-	struct hf_memdir *memdir; /* NULL: there is none */
-	struct hf_packs *packs;   /* NULL: there are none */
-	bool into_memdir, into_packs;
-};
-
-static struct place place_of(int fd)
+int hf_index_file_open(const struct hf_store_dir *dir, const char *name, int *ret_fd)
 {
-	struct place place = {.dirfd = fd};
+	int err = dir->memory ? hf_memdir_open(dir->memory, name, ret_fd) : HF_ERR_NOT_FOUND;
 
-	place.packs = hf_packs_of(fd, &place.into_packs);
-	if (place.packs)
-		place.dirfd = hf_packs_dirfd(place.packs);
-	place.memdir = hf_memdir_of(place.dirfd, &place.into_memdir);
-	if (place.memdir)
-		place.dirfd = hf_memdir_dirfd(place.memdir);
-	if (!place.packs)
-		place.packs = hf_packs_of(place.dirfd, &place.into_packs);
-	return place;
-}
-
-int hf_index_file_open(int dirfd, const char *name, int *ret_fd)
-{
-	const struct place place = place_of(dirfd);
-	int err = place.memdir ? hf_memdir_open(place.memdir, name, ret_fd) : HF_ERR_NOT_FOUND;
-
-	if (err == HF_ERR_NOT_FOUND && !(place.memdir && hf_memdir_hides(place.memdir, name)))
-		err = hf_disk_file_open(place.dirfd, name, ret_fd);
+	if (err == HF_ERR_NOT_FOUND && !(dir->memory && hf_memdir_hides(dir->memory, name)))
+		err = hf_disk_file_open(dir->fd, name, ret_fd);
 	return err;
 }
 
-int hf_index_file_read(int dirfd, const char *name, uint8_t **ret_bytes, size_t *ret_size)
+int hf_index_file_find(const struct hf_store_dir *dir, const char *name, struct hf_packed *ret_file)
 {
-	const struct place place = place_of(dirfd);
-
-	*ret_bytes = NULL;
-	return place.packs ? hf_packs_read(place.packs, name, ret_bytes, ret_size) : HF_ERR_NOT_FOUND;
+	ret_file->pack = NULL;
+	return dir->packs ? hf_packs_find(dir->packs, name, ret_file) : HF_ERR_NOT_FOUND;
 }
 
 /* Of the file on disk that is open as fd. */
@@ -65,64 +39,61 @@ static void drop_on_disk(struct hf_memdir *memdir, int dirfd, const char *name, 
 		hf_memdir_hide(memdir, name);
 }
 
-void hf_index_file_drop_open(int dirfd, const char *name, int fd)
+void hf_index_file_drop_open(const struct hf_store_dir *dir, const char *name, int fd)
 {
-	const struct place place = place_of(dirfd);
-
 	if (fd < 0) {
-		if (place.packs)
-			hf_packs_drop(place.packs, name);
+		if (dir->packs)
+			hf_packs_drop(dir->packs, name);
 		return;
 	}
-	if (place.memdir && hf_memdir_remove(place.memdir, name, fd))
+	if (dir->memory && hf_memdir_remove(dir->memory, name, fd))
 		return;
-	drop_on_disk(place.memdir, place.dirfd, name, fd);
+	drop_on_disk(dir->memory, dir->fd, name, fd);
 }
 
-void hf_index_file_drop(int dirfd, const char *name)
+void hf_index_file_drop(const struct hf_store_dir *dir, const char *name)
 {
-	const struct place place = place_of(dirfd);
 	int fd;
 
-	if (place.memdir)
-		hf_memdir_remove(place.memdir, name, -1);
-	if (place.packs)
-		hf_packs_drop(place.packs, name);
-	if (hf_disk_file_open(place.dirfd, name, &fd) == HF_ERR_INDEX_DIR && place.memdir)
-		hf_memdir_hide(place.memdir, name);
+	if (dir->memory)
+		hf_memdir_remove(dir->memory, name, -1);
+	if (dir->packs)
+		hf_packs_drop(dir->packs, name);
+	if (hf_disk_file_open(dir->fd, name, &fd) == HF_ERR_INDEX_DIR && dir->memory)
+		hf_memdir_hide(dir->memory, name);
 	if (fd >= 0) {
-		drop_on_disk(place.memdir, place.dirfd, name, fd);
+		drop_on_disk(dir->memory, dir->fd, name, fd);
 		close(fd);
 	}
 }
 
-void hf_index_file_hide(int dirfd, const char *name)
+void hf_index_file_hide(const struct hf_store_dir *dir, const char *name)
 {
-	const struct place place = place_of(dirfd);
-
-	if (place.memdir)
-		hf_memdir_hide(place.memdir, name);
-	if (place.packs)
-		hf_packs_drop(place.packs, name);
+	if (dir->memory)
+		hf_memdir_hide(dir->memory, name);
+	if (dir->packs)
+		hf_packs_drop(dir->packs, name);
 }
 
-int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
+int hf_part_open(const struct hf_store_dir *dir, const char *name, struct hf_part *ret_part)
 {
-	const struct place place = place_of(dirfd);
 	int err;
 
-	if (!place.into_memdir && !place.into_packs)
-		return hf_disk_part_open(ret_part, dirfd, name);
-	err = hf_part_name(ret_part, dirfd, name);
-	if (err)
-		return err;
-	if (place.into_packs) {
-		err = hf_packs_begin(place.packs, ret_part->name);
-		ret_part->packs = err ? NULL : place.packs;
+	if (dir->into == HF_INTO_DISK) {
+		err = hf_disk_part_open(ret_part, dir->fd, name);
+		ret_part->hiding = dir->memory;
 		return err;
 	}
-	ret_part->memory = place.memdir;
-	return hf_memdir_begin(place.memdir, ret_part->name, &ret_part->fd);
+	err = hf_part_name(ret_part, dir->fd, name);
+	if (err)
+		return err;
+	if (dir->into == HF_INTO_PACKS) {
+		err = hf_packs_begin(dir->packs, ret_part->name, &ret_part->packed);
+		ret_part->packs = err ? NULL : dir->packs;
+		return err;
+	}
+	ret_part->memory = dir->memory;
+	return hf_memdir_begin(dir->memory, ret_part->name, &ret_part->fd);
 }
 
 static bool is_on_disk(const struct hf_part *part)
@@ -132,14 +103,7 @@ static bool is_on_disk(const struct hf_part *part)
 
 bool hf_part_is_empty(const struct hf_part *part)
 {
-	return part->packs ? !part->bytes : hf_db_look(part->fd, HF_DB_INDEX) == HF_LOOK_EMPTY;
-}
-
-void hf_part_fill(struct hf_part *part, uint8_t *bytes, size_t size)
-{
-	free(part->bytes);
-	part->bytes = bytes;
-	part->size = size;
+	return part->packs ? !part->packed.bytes : hf_db_look(part->fd, HF_DB_INDEX) == HF_LOOK_EMPTY;
 }
 
 int hf_part_journaled(const struct hf_part *part)
@@ -155,8 +119,7 @@ int hf_part_count(const struct hf_part *part)
 void hf_part_close(struct hf_part *part)
 {
 	if (part->packs) {
-		hf_packs_end(part->packs, part->name);
-		hf_part_fill(part, NULL, 0);
+		hf_packs_end(part->packs, &part->packed);
 		part->packs = NULL;
 		return;
 	}
@@ -173,8 +136,11 @@ void hf_part_close(struct hf_part *part)
 int hf_part_reset(struct hf_part *part)
 {
 	if (part->packs) {
-		hf_part_fill(part, NULL, 0);
-		return 0;
+		HF_LOCKED(&part->packed.pack->lock);
+		if (!part->packed.bytes)
+			return 0;
+		part->packed.bytes = 0;
+		return hf_pack_drop(part->packed.pack, part->packed.part);
 	}
 	if (is_on_disk(part))
 		return hf_disk_part_reset(part);
@@ -183,21 +149,17 @@ int hf_part_reset(struct hf_part *part)
 
 int hf_part_publish(struct hf_part *part)
 {
-	struct hf_memdir *memdir;
-	bool own;
 	int err;
 
 	if (part->packs) {
-		err = hf_packs_finish(part->packs, part->name, part->bytes, part->size);
-		part->bytes = NULL;
-		return err;
+		hf_packs_finish(part->packs, &part->packed);
+		return 0;
 	}
 	if (part->memory)
 		return hf_memdir_finish(part->memory, part->name);
 	err = hf_disk_part_publish(part);
-	memdir = err ? NULL : hf_memdir_of(part->dirfd, &own);
-	if (memdir)
-		hf_memdir_show(memdir, part->name);
+	if (!err && part->hiding)
+		hf_memdir_show(part->hiding, part->name);
 	return err;
 }
 

@@ -45,7 +45,7 @@ void hf_index_files(const struct hf_identity *identity, uint64_t ret_files[2])
 	ret_files[1] = hash.high64;
 }
 
-static void put_hex(const uint64_t files[2], char hex[HF_HEX_SIZE])
+void hf_index_put_hex(const uint64_t files[2], char hex[HF_HEX_SIZE])
 {
 	snprintf(hex, HF_HEX_SIZE, "%016" PRIx64 "%016" PRIx64, files[1], files[0]);
 }
@@ -55,7 +55,7 @@ void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]
 	uint64_t files[2];
 
 	hf_index_files(identity, files);
-	put_hex(files, hex);
+	hf_index_put_hex(files, hex);
 }
 
 void hf_index_file_name_index(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE])
@@ -120,6 +120,6 @@ void hf_index_file_name_summary_of(const uint64_t files[2], char name[HF_FILE_NA
 {
 	char hex[HF_HEX_SIZE];
 
-	put_hex(files, hex);
+	hf_index_put_hex(files, hex);
 	snprintf(name, HF_FILE_NAME_SIZE, "%s.hfq", hex);
 }

@@ -11,7 +11,9 @@
 
 /* By what the names of its files begin: all that decides the events of a capture, as identity, schema and decoder versions. */
 void hf_index_files(const struct hf_identity *identity, uint64_t ret_files[2]);
-/* 32 hexadecimal digits of it. */
+/* 32 hexadecimal digits of that. */
+void hf_index_put_hex(const uint64_t files[2], char hex[HF_HEX_SIZE]);
+/* The same of a capture. */
 void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]);
 /* "<hex>.hfi", the decode index. */
 void hf_index_file_name_index(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);

@@ -8,7 +8,6 @@
 #include "index/store/memory_file.h"
 #include "index/store/spool_room.h"
 #include "index/table/db.h"
-#include "index/table/vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +16,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-enum { COPY_SIZE = 256 << 10 };
 
 /* A complete file, one being made, or both: somebody makes it anew. */
 struct memfile {
@@ -31,18 +28,13 @@ struct memfile {
 };
 
 struct hf_memdir {
-	struct hf_memdir *next; /* the list's lock */
-	int dirfd, own_fd;
+	int dirfd;
 	uint64_t limit;
 	pthread_mutex_t lock;   /* from here on */
 	struct memfile *files;
 	uint64_t bytes;
 	bool keep;
 };
-
-/* Directories are known by their descriptors everywhere in this folder: so are these. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hf_memdir *list;
 
 int hf_memdir_new(int dirfd, uint64_t limit, struct hf_memdir **ret_memdir)
 {
@@ -53,16 +45,7 @@ int hf_memdir_new(int dirfd, uint64_t limit, struct hf_memdir **ret_memdir)
 		return HF_ERR_NOMEM;
 	memdir->dirfd = dirfd;
 	memdir->limit = limit;
-	memdir->own_fd = hf_memory_file_new();
-	if (memdir->own_fd < 0) {
-		free(memdir);
-		return HF_ERR_NOMEM;
-	}
 	pthread_mutex_init(&memdir->lock, NULL);
-	pthread_mutex_lock(&list_lock);
-	memdir->next = list;
-	list = memdir;
-	pthread_mutex_unlock(&list_lock);
 	*ret_memdir = memdir;
 	return 0;
 }
@@ -78,44 +61,14 @@ void hf_memdir_free(struct hf_memdir *memdir)
 {
 	if (!memdir)
 		return;
-	pthread_mutex_lock(&list_lock);
-	for (struct hf_memdir **at = &list; *at; at = &(*at)->next)
-		if (*at == memdir) {
-			*at = memdir->next;
-			break;
-		}
-	pthread_mutex_unlock(&list_lock);
 	for (struct memfile *f = memdir->files, *next; f; f = next) {
 		next = f->next;
 		close_fd(&f->fd);
 		close_fd(&f->making_fd);
 		free(f);
 	}
-	close(memdir->own_fd);
 	pthread_mutex_destroy(&memdir->lock);
 	free(memdir);
-}
-
-int hf_memdir_fd(const struct hf_memdir *memdir)
-{
-	return memdir->own_fd;
-}
-
-int hf_memdir_dirfd(const struct hf_memdir *memdir)
-{
-	return memdir->dirfd;
-}
-
-struct hf_memdir *hf_memdir_of(int fd, bool *ret_own)
-{
-	struct hf_memdir *found;
-
-	pthread_mutex_lock(&list_lock);
-	for (found = list; found && found->own_fd != fd && (found->dirfd != fd || fd < 0); found = found->next)
-		;
-	pthread_mutex_unlock(&list_lock);
-	*ret_own = found && found->own_fd == fd;
-	return found;
 }
 
 void hf_memdir_get_stats(struct hf_memdir *memdir, struct hf_memdir_stats *ret_stats)
@@ -332,30 +285,6 @@ uint64_t hf_memdir_room(int dirfd)
 	return (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
-static int copy(int from, int to, const char *name)
-{
-	uint8_t *buf = malloc(COPY_SIZE);
-	off_t at = 0;
-	int err = buf ? 0 : HF_ERR_NOMEM;
-
-	while (!err) {
-		ssize_t n = pread(from, buf, COPY_SIZE, at);
-
-		if (n <= 0)
-			break;
-		for (ssize_t done = 0; done < n && !err;) {
-			ssize_t r = pwrite(to, buf + done, (size_t)(n - done), at + done);
-
-			if (r < 0 && errno != EINTR)
-				err = hf_fault_set("writing", name, errno);
-			done += r > 0 ? r : 0;
-		}
-		at += n;
-	}
-	free(buf);
-	return err;
-}
-
 static enum hf_db_kind kind_of(const char *name)
 {
 	const char *end = strrchr(name, '.');
@@ -373,17 +302,11 @@ static int move(struct hf_memdir *memdir, const char *name, int fd)
 	if (err)
 		return err;
 	/* Whatever a build began there is less than what we have. */
-	err = hf_disk_part_reset(&part);
-	if (!err) {
-		err = copy(fd, part.fd, part.part);
-		/* Where reading is what fails it would soon be back. */
-		if (!err)
-			err = hf_vfs_verify(part.fd);
-		if (!err)
-			err = hf_disk_part_publish(&part);
-		if (err)
-			hf_disk_part_remove(&part);
-	}
+	err = hf_disk_part_copy(&part, fd);
+	if (!err)
+		err = hf_disk_part_publish(&part);
+	if (err)
+		hf_disk_part_remove(&part);
 	hf_disk_part_close(&part);
 	return err;
 }

@@ -13,12 +13,9 @@
 
 struct hf_memdir;
 
-/* dirfd: the index directory, borrowed; -1 if there is none. HF_ERR_NOMEM, also where memfd_create is not to be had. */
+/* dirfd: the index directory, borrowed; -1 if there is none. */
 int hf_memdir_new(int dirfd, uint64_t limit, struct hf_memdir **ret_memdir);
 void hf_memdir_free(struct hf_memdir *memdir);
-
-/* What takes the place of dirfd for a build that is to write here. */
-int hf_memdir_fd(const struct hf_memdir *memdir);
 
 struct hf_memdir_stats {
 	uint64_t limit, bytes; /* bytes: also of files that are being made */
@@ -41,11 +38,8 @@ void hf_memdir_keep(struct hf_memdir *memdir, bool keep);
 /* Bytes that can be written to the directory, as far as the system tells; UINT64_MAX if it does not. */
 uint64_t hf_memdir_room(int dirfd);
 
-/* The rest is for this folder: what file.c does when it is given hf_memdir_fd or the directory itself. */
+/* The rest is for file.c. */
 
-/* The one that belongs to the directory fd, or whose own descriptor that is; NULL: there is none. */
-struct hf_memdir *hf_memdir_of(int fd, bool *ret_own);
-int hf_memdir_dirfd(const struct hf_memdir *memdir);
 /* A complete file, with a descriptor of the caller's: HF_ERR_NOT_FOUND, or a shortage (none is left). */
 int hf_memdir_open(struct hf_memdir *memdir, const char *name, int *ret_fd);
 /* Whether the directory's file of that name is not to be used: it could not be read, nor removed. */

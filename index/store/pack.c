@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading packs. */
 #include "index/store/pack.h"
 
-#include "codecs/base/bytes.h"
+#include "codecs/base/array.h"
 #include "index/base/fault.h"
-#include "index/store/pack_format.h"
-#include "index/store/spool_format.h"
-#include "index/table/db.h"
+#include "index/base/lock.h"
+#include "index/store/memory_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,162 +12,139 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-#include <zstd.h>
-
-static int digit_of(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 bool hf_pack_key_of(const char *name, struct hf_pack_key *ret_key)
 {
 	const size_t n = strlen(name);
+	char hex[17] = "";
 
-	if (n < HF_HEX_SIZE + 3 || (strcmp(name + n - 4, ".hfi") != 0 && strcmp(name + n - 4, ".hfv") != 0))
+	if (n < HF_HEX_SIZE + 3 || strspn(name, "0123456789abcdef") != HF_HEX_SIZE - 1 ||
+	    (strcmp(name + n - 4, ".hfi") != 0 && strcmp(name + n - 4, ".hfv") != 0))
 		return false;
-	for (size_t i = 0; i < 16; i++) {
-		const int high = digit_of(name[2 * i]), low = digit_of(name[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		ret_key->bytes[i] = (uint8_t)(high << 4 | low);
-	}
-	hf_put64(ret_key->bytes + 16, XXH3_64bits(name + 32, n - 32));
+	memcpy(hex, name, 16);
+	ret_key->files[1] = strtoull(hex, NULL, 16);
+	memcpy(hex, name + 16, 16);
+	ret_key->files[0] = strtoull(hex, NULL, 16);
+	ret_key->rest = XXH3_64bits(name + 32, n - 32);
 	return true;
 }
 
-int hf_pack_key_compare(const void *a, const void *b)
+bool hf_pack_key_is_index(const struct hf_pack_key *key)
 {
-	return memcmp(a, b, HF_PACK_KEY_SIZE);
+	return key->rest == XXH3_64bits(".hfi", 4);
 }
 
-bool hf_pack_is_ours(int fd)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
-	uint8_t magic[8];
-
-	return hf_spool_read_at(fd, 0, magic, sizeof magic) == 0 && memcmp(magic, HF_PACK_MAGIC, sizeof magic) == 0;
+	return (a > b) - (a < b);
 }
 
-bool hf_pack_is_newer(int fd)
+static int compare_keys(const struct hf_pack_key *a, const struct hf_pack_key *b)
 {
-	uint8_t bytes[HF_PACK_HEAD_SIZE];
-	struct hf_pack_head head;
+	int order = compare_numbers(a->files[1], b->files[1]);
 
-	return hf_spool_read_at(fd, 0, bytes, sizeof bytes) == 0 && hf_pack_head_get(bytes, &head) &&
-	       head.version > HF_SCHEMA_VERSION;
+	if (!order)
+		order = compare_numbers(a->files[0], b->files[0]);
+	return order ? order : compare_numbers(a->rest, b->rest);
 }
 
-/* Bytes of the file with that sum, for free(). */
-static int read_block(int fd, uint64_t offset, size_t n, uint64_t seed, uint64_t sum, uint8_t **ret_bytes)
-{
-	int err;
+/* ---- opening and closing ---- */
 
-	*ret_bytes = malloc(n ? n : 1);
-	if (!*ret_bytes)
-		return HF_ERR_NOMEM;
-	err = hf_spool_read_at(fd, offset, *ret_bytes, n);
-	if (!err && XXH3_64bits_withSeed(*ret_bytes, n, seed) != sum)
-		err = HF_ERR_STATE;
-	if (err) {
-		free(*ret_bytes);
-		*ret_bytes = NULL;
-	}
-	return err;
-}
-
-static uint64_t files_offset(const struct hf_pack_head *head)
-{
-	return HF_PACK_HEAD_SIZE + (uint64_t)head->count * HF_PACK_ENTRY_SIZE + head->samples_packed;
-}
-
-static bool makes_sense(const struct hf_pack *pack, const struct hf_pack_entry *entry, uint64_t from)
-{
-	return entry->size && entry->size <= HF_PACK_FILE_MAX && entry->offset >= from && entry->offset <= pack->size &&
-	       entry->packed <= pack->size - entry->offset && entry->packed <= ZSTD_COMPRESSBOUND(HF_PACK_FILE_MAX) &&
-	       (entry == pack->entries || hf_pack_key_compare(entry - 1, entry) < 0);
-}
-
-static int read_entries(struct hf_pack *pack, const struct hf_pack_head *head)
-{
-	uint8_t *bytes;
-	int err = read_block(pack->fd, HF_PACK_HEAD_SIZE, (size_t)head->count * HF_PACK_ENTRY_SIZE, 0,
-			     head->entries_sum, &bytes);
-
-	if (err)
-		return err;
-	pack->entries = calloc(head->count ? head->count : 1, sizeof *pack->entries);
-	if (!pack->entries)
-		err = HF_ERR_NOMEM;
-	for (pack->count = 0; !err && pack->count < head->count; pack->count++) {
-		struct hf_pack_entry *entry = &pack->entries[pack->count];
-
-		hf_pack_entry_get(bytes + pack->count * HF_PACK_ENTRY_SIZE, entry);
-		if (!makes_sense(pack, entry, files_offset(head)))
-			err = HF_ERR_STATE;
-	}
-	free(bytes);
-	return err;
-}
-
-static int read_samples(struct hf_pack *pack, const struct hf_pack_head *head)
-{
-	const size_t size = (size_t)head->sample_size[0] + head->sample_size[1];
-	uint8_t *packed;
-	int err = read_block(pack->fd, HF_PACK_HEAD_SIZE + (uint64_t)head->count * HF_PACK_ENTRY_SIZE,
-			     head->samples_packed, 0, head->samples_sum, &packed);
-
-	if (err)
-		return err;
-	memcpy(pack->sample_size, head->sample_size, sizeof pack->sample_size);
-	pack->samples = malloc(size + 1);
-	if (!pack->samples)
-		err = HF_ERR_NOMEM;
-	else if (ZSTD_decompress(pack->samples, size, packed, head->samples_packed) != size)
-		err = HF_ERR_STATE;
-	free(packed);
-	return err;
-}
-
-static int read_all(struct hf_pack *pack)
-{
-	uint8_t bytes[HF_PACK_HEAD_SIZE];
-	struct hf_pack_head head;
-	struct stat st;
-	int err = fstat(pack->fd, &st) < 0 ? hf_fault_set_fd("reading", pack->fd, errno)
-					   : hf_spool_read_at(pack->fd, 0, bytes, sizeof bytes);
-
-	if (err)
-		return err;
-	if (!hf_pack_head_get(bytes, &head) || head.version != HF_SCHEMA_VERSION || head.size != (uint64_t)st.st_size ||
-	    head.count > HF_PACK_FILES_MAX || head.sample_size[0] > HF_PACK_SAMPLE_MAX ||
-	    head.sample_size[1] > HF_PACK_SAMPLE_MAX ||
-	    head.samples_packed > ZSTD_COMPRESSBOUND(2 * HF_PACK_SAMPLE_MAX))
-		return HF_ERR_STATE;
-	pack->size = head.size;
-	pack->sequence = head.sequence;
-	err = read_entries(pack, &head);
-	return err ? err : read_samples(pack, &head);
-}
-
-int hf_pack_open(int fd, const char *name, struct hf_pack **ret_pack)
+static int new_pack(int fd, struct hf_pack **ret_pack)
 {
 	struct hf_pack *pack = calloc(1, sizeof *pack);
-	int err;
 
-	*ret_pack = NULL;
+	*ret_pack = pack;
 	if (!pack) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		return HF_ERR_NOMEM;
 	}
 	pack->fd = fd;
 	pack->references = 1;
-	snprintf(pack->name, sizeof pack->name, "%s", name);
-	err = read_all(pack);
-	if (err)
-		hf_pack_close(pack);
-	else
-		*ret_pack = pack;
+	pthread_mutex_init(&pack->lock, NULL);
+	return 0;
+}
+
+static int checked(struct hf_pack **pack, int err)
+{
+	if (err) {
+		hf_pack_close(*pack);
+		*pack = NULL;
+	}
 	return err;
+}
+
+int hf_pack_new(uint64_t sequence, struct hf_pack **ret_pack)
+{
+	const int fd = hf_memory_file_new();
+	int err = fd < 0 ? hf_fault_set("keeping in memory", NULL, errno) : 0;
+
+	if (!err)
+		err = new_pack(fd, ret_pack);
+	if (err)
+		return err;
+	(*ret_pack)->sequence = sequence;
+	(*ret_pack)->waits = true;
+	hf_connection_share(&(*ret_pack)->connection);
+	return checked(ret_pack, hf_db_open_part(fd, -1, "pack", HF_DB_PACK, &(*ret_pack)->connection.db));
+}
+
+int hf_pack_connect(struct hf_pack *pack)
+{
+	if (pack->connection.db)
+		return 0;
+	hf_connection_share(&pack->connection);
+	return hf_db_open(pack->fd, HF_DB_PACK, &pack->connection.db);
+}
+
+/* A row of table part. */
+static int read_entry(sqlite3_stmt *stmt, struct hf_pack *pack)
+{
+	struct hf_pack_key key;
+	struct hf_pack_entry *entry;
+	uint64_t part, bytes;
+	int err;
+
+	if ((err = hf_col_u64(stmt, 0, UINT32_MAX, &part)) || (err = hf_col_u64(stmt, 1, UINT64_MAX, &key.files[0])) ||
+	    (err = hf_col_u64(stmt, 2, UINT64_MAX, &key.files[1])) ||
+	    (err = hf_col_u64(stmt, 3, UINT64_MAX, &key.rest)) || (err = hf_col_u64(stmt, 4, HF_PACK_FILE_MAX, &bytes)))
+		return err;
+	entry = part && pack->count < HF_PACK_FILES_MAX ? hf_pack_add(pack, &key) : NULL;
+	if (!entry || entry->part)
+		return part && pack->count < HF_PACK_FILES_MAX && !entry ? HF_ERR_NOMEM : HF_ERR_STATE;
+	entry->part = (uint32_t)part;
+	entry->bytes = (uint32_t)bytes;
+	return 0;
+}
+
+static int read_entries(struct hf_pack *pack)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = hf_db_prepare(pack->connection.db, "SELECT * FROM part", &stmt);
+
+	while (!err && !(err = hf_db_step(stmt)))
+		err = read_entry(stmt, pack);
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : 0;
+}
+
+int hf_pack_open(int fd, const char *name, struct hf_pack **ret_pack)
+{
+	char hex[17] = "";
+	struct stat st;
+	int err = new_pack(fd, ret_pack);
+
+	if (err)
+		return err;
+	snprintf((*ret_pack)->name, sizeof(*ret_pack)->name, "%s", name);
+	memcpy(hex, (*ret_pack)->name, 16);
+	(*ret_pack)->sequence = strtoull(hex, NULL, 16);
+	err = fstat(fd, &st) < 0 ? hf_fault_set_fd("reading", fd, errno) : hf_pack_connect(*ret_pack);
+	(*ret_pack)->size = (uint64_t)st.st_size;
+	if (!err)
+		err = read_entries(*ret_pack);
+	return checked(ret_pack, err);
 }
 
 struct hf_pack *hf_pack_ref(struct hf_pack *pack)
@@ -182,46 +157,166 @@ void hf_pack_close(struct hf_pack *pack)
 {
 	if (!pack || atomic_fetch_sub_explicit(&pack->references, 1, memory_order_acq_rel) > 1)
 		return;
+	hf_connection_close(&pack->connection);
 	close(pack->fd);
-	free(pack->samples);
+	pthread_mutex_destroy(&pack->lock);
 	free(pack->entries);
 	free(pack);
 }
 
-static struct hf_pack_entry *entry_of(const struct hf_pack *pack, const struct hf_pack_key *key)
-{
-	return pack->count ? bsearch(key, pack->entries, pack->count, sizeof *pack->entries, hf_pack_key_compare)
-			   : NULL;
-}
+/* ---- files ---- */
 
-bool hf_pack_has(const struct hf_pack *pack, const struct hf_pack_key *key)
+/* How many entries have a smaller key. Packs are read in the order of their keys. */
+static size_t place_of(const struct hf_pack *pack, const struct hf_pack_key *key)
 {
-	return entry_of(pack, key);
+	size_t low = 0, high = pack->count;
+
+	if (high && compare_keys(&pack->entries[high - 1].key, key) < 0)
+		return high;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_keys(&pack->entries[middle].key, key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 struct hf_pack_entry *hf_pack_find(const struct hf_pack *pack, const struct hf_pack_key *key)
 {
-	struct hf_pack_entry *entry = entry_of(pack, key);
+	const size_t at = place_of(pack, key);
 
-	return entry && !entry->hidden ? entry : NULL;
+	return at < pack->count && !compare_keys(&pack->entries[at].key, key) ? &pack->entries[at] : NULL;
 }
 
-int hf_pack_read(const struct hf_pack *pack, const struct hf_pack_entry *entry, uint8_t **ret_bytes)
+struct hf_pack_entry *hf_pack_add(struct hf_pack *pack, const struct hf_pack_key *key)
 {
-	uint8_t *packed = NULL;
+	struct hf_pack_entry *entry = hf_pack_find(pack, key);
+	const size_t at = place_of(pack, key);
+
+	if (entry || hf_array_room(&pack->entries, pack->count, sizeof *pack->entries))
+		return entry;
+	entry = &pack->entries[at];
+	memmove(entry + 1, entry, (pack->count++ - at) * sizeof *entry);
+	*entry = (struct hf_pack_entry){.key = *key};
+	return entry;
+}
+
+/* ---- rows ---- */
+
+/* The name of a table with rows of parts. */
+static void table_name(size_t i, char name[32])
+{
+	sscanf(hf_schema_pack[1 + i], "CREATE TABLE %31[a-z_]", name);
+}
+
+int hf_pack_drop(struct hf_pack *pack, uint32_t part)
+{
+	char name[32], sql[80];
+	int err = 0;
+
+	for (size_t i = 0; i < HF_PACK_TABLES && !err; i++) {
+		table_name(i, name);
+		snprintf(sql, sizeof sql, "DELETE FROM %s WHERE part = %u", name, part);
+		err = hf_db_run(pack->connection.db, sql);
+	}
+	return err;
+}
+
+int hf_pack_finish(struct hf_pack *pack, const struct hf_pack_entry *entries, size_t count)
+{
+	sqlite3_stmt *stmt = NULL;
 	int err;
 
-	*ret_bytes = malloc(entry->size);
-	err = *ret_bytes ? read_block(pack->fd, entry->offset, entry->packed, entry->offset, entry->sum, &packed)
-			 : HF_ERR_NOMEM;
-	if (!err && ZSTD_decompress(*ret_bytes, entry->size, packed, entry->packed) != entry->size)
-		err = HF_ERR_STATE;
-	if (!err) {
-		hf_pack_differ(*ret_bytes, entry, pack->samples, pack->sample_size);
-	} else {
-		free(*ret_bytes);
-		*ret_bytes = NULL;
+	/* An earlier try came so far. */
+	if (sqlite3_get_autocommit(pack->connection.db))
+		return 0;
+	err = hf_db_prepare(pack->connection.db, "INSERT INTO part VALUES (?, ?, ?, ?, ?)", &stmt);
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct hf_pack_entry *e = &entries[i];
+
+		if (!e->part)
+			continue;
+		hf_db_bind(stmt, 5,
+			   (const uint64_t[]){e->part, e->key.files[0], e->key.files[1], e->key.rest, e->bytes});
+		err = hf_db_exec(stmt);
 	}
-	free(packed);
+	sqlite3_finalize(stmt);
+	return err ? err : hf_db_finish(pack->connection.db);
+}
+
+int hf_pack_copier_init(struct hf_pack_copier *c, struct hf_pack *from, struct hf_pack *to)
+{
+	char name[32], sql[96];
+	int err = 0;
+
+	*c = (struct hf_pack_copier){.from = from, .to = to};
+	for (size_t i = 0; i < HF_PACK_TABLES && !err; i++) {
+		int n;
+
+		table_name(i, name);
+		snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE part = ?", name);
+		err = hf_db_prepare(from->connection.db, sql, &c->select[i]);
+		if (err || !to)
+			continue;
+		n = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", name);
+		for (int columns = sqlite3_column_count(c->select[i]); columns > 1; columns--)
+			n += snprintf(sql + n, sizeof sql - (size_t)n, ",?");
+		snprintf(sql + n, sizeof sql - (size_t)n, ")");
+		err = hf_db_prepare(to->connection.db, sql, &c->insert[i]);
+	}
+	return err;
+}
+
+void hf_pack_copier_fini(struct hf_pack_copier *c)
+{
+	for (size_t i = 0; i < HF_PACK_TABLES; i++) {
+		sqlite3_finalize(c->select[i]);
+		sqlite3_finalize(c->insert[i]);
+	}
+}
+
+/* The row that select stands at. */
+static int copy_row(sqlite3_stmt *select, sqlite3_stmt *insert, uint32_t to_part)
+{
+	const int columns = sqlite3_column_count(select);
+
+	for (int i = 0; i < columns - 1; i++)
+		sqlite3_bind_value(insert, i + 1, sqlite3_column_value(select, i));
+	sqlite3_bind_int64(insert, columns, to_part);
+	return hf_db_exec(insert);
+}
+
+/* The rows of one table. Their keys count up: so nobody makes up a file that has no end. */
+static int copy_table(const struct hf_pack_copier *c, size_t i, uint32_t part, uint32_t to_part)
+{
+	uint64_t key = 0, before = 0;
+	bool first = true;
+	int err;
+
+	hf_db_bind(c->select[i], 1, (const uint64_t[]){part});
+	while (!(err = hf_db_step(c->select[i]))) {
+		err = hf_col_u64(c->select[i], 0, HF_COUNT_MAX, &key);
+		if (!err && !first && key <= before)
+			err = HF_ERR_STATE;
+		if (!err && c->to)
+			err = copy_row(c->select[i], c->insert[i], to_part);
+		if (err)
+			break;
+		before = key;
+		first = false;
+	}
+	sqlite3_reset(c->select[i]);
+	return err < 0 ? err : 0;
+}
+
+int hf_pack_copy(struct hf_pack_copier *c, uint32_t part, uint32_t to_part)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < HF_PACK_TABLES && !err; i++)
+		err = copy_table(c, i, part, to_part);
 	return err;
 }

@@ -1,67 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pack: one file in the place of the index files of many small captures. It is written whole and never changed.
- * Internal to index/.
+ * A pack: one database in the place of the index files of many small captures. Each of these is a part of it: a number
+ * that its rows have in all tables (schema.sql). It is made in memory, written whole and never changed. Internal to
+ * index/.
  */
 #ifndef HF_INDEX_PACK_H
 #define HF_INDEX_PACK_H
 
 #include "index/store/file_name.h"
-#include "index/store/pack_format.h"
+#include "index/table/connection.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
-/* The files of up to 4,096 captures, five each. */
+/* The files of up to 4,096 captures, five each; and bytes of all of them. */
 #define HF_PACK_FILES_MAX 20480u
-/* Written in one go, from memory: together they have no more bytes. */
-#define HF_PACK_BYTES_MAX ((uint64_t)64 << 20)
-/* A larger file does not go into a pack. */
+#define HF_PACK_BYTES_MAX ((uint64_t)16 << 20)
+/* A file with more bytes of rows does not go into a pack. */
 #define HF_PACK_FILE_MAX ((size_t)256 << 10)
+
+/* Of a file by its name: the capture's 32 digits, and a hash of what follows them. */
+struct hf_pack_key {
+	uint64_t files[2], rest;
+};
 
 /* False: it is not the name of a decode index or of a view table. */
 bool hf_pack_key_of(const char *name, struct hf_pack_key *ret_key);
-int hf_pack_key_compare(const void *a, const void *b);
+bool hf_pack_key_is_index(const struct hf_pack_key *key);
 
-/* But for what is hidden it does not change. */
+struct hf_pack_entry {
+	struct hf_pack_key key;
+	uint32_t part;	 /* its rows; 0: there are none, or they turned out to be of no use */
+	uint32_t making; /* rows that are being made; 0: none are */
+	uint32_t bytes;	 /* of rows that were put */
+};
+
 struct hf_pack {
 	atomic_uint references;
 	int fd;
 	char name[HF_FILE_NAME_SIZE];
 	uint64_t sequence; /* of two packs with the same file the higher one counts */
-	uint64_t size;
+	uint64_t size;	   /* bytes of the file */
+	pthread_mutex_t lock;
+	struct hf_connection connection; /* with it; of a published one it may be closed */
+	/* from here on with the lock of all packs */
 	size_t count;
 	struct hf_pack_entry *entries; /* by key */
-	uint8_t *samples; /* a decode index, then a view table: the others are kept as what they differ in */
-	uint32_t sample_size[2];
+	uint64_t used;		       /* when, in turns */
+	bool waits;		       /* it is not published yet: all below is of such a one */
+	bool sealed;		       /* no more files are begun in it */
+	unsigned writers;	       /* files that are being made */
+	uint32_t last_part, finished;  /* parts that were begun, and those that are complete */
+	uint64_t bytes;		       /* of complete parts */
 };
 
-/* Takes fd, whatever is returned. HF_ERR_STATE: it is no pack of this version, or damaged. */
+/* A file in a pack. */
+struct hf_packed {
+	struct hf_pack *pack; /* a reference; NULL: it is in none */
+	struct hf_pack_key key;
+	uint32_t part;
+	uint32_t bytes; /* of rows that were put */
+};
+
+/* A new one, in memory. */
+int hf_pack_new(uint64_t sequence, struct hf_pack **ret_pack);
+/* A published one. Takes fd, whatever is returned. HF_ERR_STATE: it is no pack of this version, or damaged. */
 int hf_pack_open(int fd, const char *name, struct hf_pack **ret_pack);
 struct hf_pack *hf_pack_ref(struct hf_pack *pack);
 /* Gives a reference back. */
 void hf_pack_close(struct hf_pack *pack);
-/* NULL: it is not there, or hidden. */
+
+/* NULL: it is not there. */
 struct hf_pack_entry *hf_pack_find(const struct hf_pack *pack, const struct hf_pack_key *key);
-/* Whether it is there, hidden or not. */
-bool hf_pack_has(const struct hf_pack *pack, const struct hf_pack_key *key);
-/* The bytes of a file, entry->size of them, for free(). HF_ERR_STATE: they are damaged. */
-int hf_pack_read(const struct hf_pack *pack, const struct hf_pack_entry *entry, uint8_t **ret_bytes);
-/* Whether a file begins like a pack of any version. */
-bool hf_pack_is_ours(int fd);
-/* Whether it is of a later version of the schema: of use to somebody else. */
-bool hf_pack_is_newer(int fd);
+/* The same; it is put there if need be. */
+struct hf_pack_entry *hf_pack_add(struct hf_pack *pack, const struct hf_pack_key *key);
 
-/* Files for a new pack. */
-struct hf_pack_source {
-	size_t count; /* at most HF_PACK_FILES_MAX */
-	/* Entry i with key, index and size, in the order of the keys, all different; and its bytes, for free().
-	 * HF_ERR_STATE: it is left out. */
-	const struct hf_pack_entry *(*entry)(void *ctx, size_t i);
-	int (*read)(void *ctx, size_t i, uint8_t **ret_bytes);
-	void *ctx;
+/* With pack->lock. */
+
+/* The connection is there from here on, until the last reference but one is given back. */
+int hf_pack_connect(struct hf_pack *pack);
+/* Removes the rows of a part. */
+int hf_pack_drop(struct hf_pack *pack, uint32_t part);
+/* Nothing is added any more: these are its files. */
+int hf_pack_finish(struct hf_pack *pack, const struct hf_pack_entry *entries, size_t count);
+
+/* Copies rows from one pack to another; or, without the other, only reads all of them. */
+enum { HF_PACK_TABLES = 12 };
+struct hf_pack_copier {
+	struct hf_pack *from, *to;
+	sqlite3_stmt *select[HF_PACK_TABLES], *insert[HF_PACK_TABLES];
 };
-
-/* Publishes a pack with them. name: what it is called. */
-int hf_pack_write(int dirfd, const struct hf_pack_source *source, uint64_t sequence, char name[HF_FILE_NAME_SIZE]);
+int hf_pack_copier_init(struct hf_pack_copier *c, struct hf_pack *from, struct hf_pack *to);
+void hf_pack_copier_fini(struct hf_pack_copier *c);
+/* HF_ERR_STATE: a page or a value is damaged; of the part some rows may be there. */
+int hf_pack_copy(struct hf_pack_copier *c, uint32_t part, uint32_t to_part);
 
 #endif

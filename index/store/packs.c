@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding files in packs and among those that wait, and adding those. */
+/* Finding files in packs, be they published or not, and adding files. */
 #include "index/store/packs.h"
 #include "codecs/base/array.h"
-#include "codecs/base/bytes.h"
 #include "codecs/base/errors.h"
 #include "index/base/lock.h"
 #include "index/store/disk_file.h"
-#include "index/store/memory_file.h"
 #include "index/store/packs_internal.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The files of some two thousand captures, of a kilobyte each, or what memory may be lent to them. */
-enum { FULL_FILES = 10240, FULL_BYTES = 16 << 20 };
+/* The files of some two thousand captures, or what memory may be lent to them. */
+enum { FULL_FILES = 10240, FULL_BYTES = HF_PACK_BYTES_MAX };
+
+/* So many connections stay open though nobody uses them. */
+enum { OPEN_MAX = 32 };
 
 /* The directory is listed again when it changed, but at most so often. */
 #define LIST_PAUSE_NS (INT64_C(1) * 1000000000)
-
-/* Directories are known by their descriptors everywhere in this folder: so are these. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hf_packs *list;
 
 int hf_packs_new(int dirfd, struct hf_packs **ret_packs)
 {
@@ -32,77 +31,24 @@ int hf_packs_new(int dirfd, struct hf_packs **ret_packs)
 	if (!packs)
 		return HF_ERR_NOMEM;
 	packs->dirfd = dirfd;
-	packs->own_fd = hf_memory_file_new();
-	if (packs->own_fd < 0) {
-		free(packs);
-		return HF_ERR_NOMEM;
-	}
 	pthread_mutex_init(&packs->flush_lock, NULL);
 	pthread_mutex_init(&packs->lock, NULL);
 	pthread_cond_init(&packs->was_listed, NULL);
-	pthread_mutex_lock(&list_lock);
-	packs->next = list;
-	list = packs;
-	pthread_mutex_unlock(&list_lock);
 	*ret_packs = packs;
 	return 0;
-}
-
-static void free_waiting(struct hf_waiting *file)
-{
-	while (file) {
-		struct hf_waiting *next = file->next;
-
-		free(file->bytes);
-		free(file);
-		file = next;
-	}
 }
 
 void hf_packs_free(struct hf_packs *packs)
 {
 	if (!packs)
 		return;
-	pthread_mutex_lock(&list_lock);
-	for (struct hf_packs **at = &list; *at; at = &(*at)->next)
-		if (*at == packs) {
-			*at = packs->next;
-			break;
-		}
-	pthread_mutex_unlock(&list_lock);
 	for (size_t i = 0; i < packs->count; i++)
 		hf_pack_close(packs->packs[i]);
-	for (size_t i = 0; i < HF_WAITING_BUCKETS; i++)
-		free_waiting(packs->waiting[i]);
 	free(packs->packs);
-	free(packs->making);
-	close(packs->own_fd);
 	pthread_cond_destroy(&packs->was_listed);
 	pthread_mutex_destroy(&packs->lock);
 	pthread_mutex_destroy(&packs->flush_lock);
 	free(packs);
-}
-
-int hf_packs_fd(const struct hf_packs *packs)
-{
-	return packs->own_fd;
-}
-
-int hf_packs_dirfd(const struct hf_packs *packs)
-{
-	return packs->dirfd;
-}
-
-struct hf_packs *hf_packs_of(int fd, bool *ret_own)
-{
-	struct hf_packs *found;
-
-	pthread_mutex_lock(&list_lock);
-	for (found = list; found && found->own_fd != fd && found->dirfd != fd; found = found->next)
-		;
-	pthread_mutex_unlock(&list_lock);
-	*ret_own = found && found->own_fd == fd;
-	return found;
 }
 
 /* ---- which packs there are ---- */
@@ -123,15 +69,36 @@ int hf_packs_open_pack(const struct hf_packs *packs, const char *name, struct hf
 	return err ? err : hf_pack_open(fd, name, ret_pack);
 }
 
+/* With the lock, before a connection is opened. Nobody has a reference to a pack that is closed. */
+static void close_oldest(struct hf_packs *packs)
+{
+	struct hf_pack *oldest = NULL;
+	size_t open = 0;
+
+	for (size_t i = 0; i < packs->count; i++) {
+		struct hf_pack *pack = packs->packs[i];
+		const bool idle = !pack->waits && atomic_load_explicit(&pack->references, memory_order_acquire) == 1;
+
+		if (idle && !pack->connection.db)
+			continue;
+		open++;
+		if (idle && (!oldest || pack->used < oldest->used))
+			oldest = pack;
+	}
+	if (open >= OPEN_MAX && oldest)
+		hf_connection_close(&oldest->connection);
+}
+
 struct hf_pack *hf_packs_add(struct hf_packs *packs, struct hf_pack *pack)
 {
-	struct hf_pack *same = known(packs, pack->name);
+	struct hf_pack *same = pack->waits ? NULL : known(packs, pack->name);
 	size_t at = packs->count;
 
 	if (same || hf_array_room(&packs->packs, packs->count, sizeof(*packs->packs))) {
 		hf_pack_close(pack);
 		return same;
 	}
+	close_oldest(packs);
 	for (; at && packs->packs[at - 1]->sequence < pack->sequence; at--)
 		packs->packs[at] = packs->packs[at - 1];
 	packs->packs[at] = pack;
@@ -200,177 +167,175 @@ static bool look_for_packs(struct hf_packs *packs)
 	return true;
 }
 
-/* ---- reading: with the lock where nothing else is said ---- */
+/* ---- reading ---- */
 
-static struct hf_waiting **bucket_of(struct hf_packs *packs, const struct hf_pack_key *key)
-{
-	return &packs->waiting[(hf_get64(key->bytes) ^ hf_get64(key->bytes + 16)) % HF_WAITING_BUCKETS];
-}
-
-/* The newest. */
-static struct hf_waiting *find_waiting(struct hf_packs *packs, const struct hf_pack_key *key)
-{
-	struct hf_waiting *file = *bucket_of(packs, key);
-
-	while (file && (file->hidden || hf_pack_key_compare(&file->entry.key, key)))
-		file = file->next;
-	return file;
-}
-
-/* The newest pack of those with a smaller sequence that has the file: a reference, or NULL. */
-static struct hf_pack *find_pack(struct hf_packs *packs, const struct hf_pack_key *key, uint64_t below,
-				 struct hf_pack_entry *ret_entry)
+/* With the lock: the newest that there is. */
+static int find(struct hf_packs *packs, struct hf_packed *file)
 {
 	for (size_t i = 0; i < packs->count; i++) {
-		const struct hf_pack_entry *entry =
-			packs->packs[i]->sequence < below ? hf_pack_find(packs->packs[i], key) : NULL;
+		struct hf_pack *pack = packs->packs[i];
+		const struct hf_pack_entry *entry = hf_pack_find(pack, &file->key);
 
-		if (entry) {
-			*ret_entry = *entry;
-			return hf_pack_ref(packs->packs[i]);
-		}
+		if (!entry || !entry->part)
+			continue;
+		if (atomic_load_explicit(&pack->references, memory_order_acquire) == 1 && !pack->connection.db)
+			close_oldest(packs);
+		pack->used = ++packs->turns;
+		file->pack = hf_pack_ref(pack);
+		file->part = entry->part;
+		file->bytes = entry->bytes;
+		return 0;
 	}
-	return NULL;
+	return HF_ERR_NOT_FOUND;
 }
 
-/* It leaves the lock to read. The newest that is whole; HF_ERR_STATE: none is. */
-static int read_packed(struct hf_packs *packs, const struct hf_pack_key *key, uint8_t **ret_bytes, size_t *ret_size)
+int hf_packs_find(struct hf_packs *packs, const char *name, struct hf_packed *ret_file)
 {
-	struct hf_pack_entry entry;
-	uint64_t below = UINT64_MAX;
-	struct hf_pack *pack;
-	int err = HF_ERR_NOT_FOUND;
-
-	while ((err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE) && (pack = find_pack(packs, key, below, &entry))) {
-		pthread_mutex_unlock(&packs->lock);
-		below = pack->sequence;
-		*ret_size = entry.size;
-		err = hf_pack_read(pack, &entry, ret_bytes);
-		hf_pack_close(pack);
-		pthread_mutex_lock(&packs->lock);
-	}
-	return err;
-}
-
-static int find(struct hf_packs *packs, const struct hf_pack_key *key, uint8_t **ret_bytes, size_t *ret_size)
-{
-	const struct hf_waiting *file = find_waiting(packs, key);
-
-	if (!file)
-		return read_packed(packs, key, ret_bytes, ret_size);
-	*ret_size = file->entry.size;
-	*ret_bytes = malloc(*ret_size);
-	if (!*ret_bytes)
-		return HF_ERR_NOMEM;
-	memcpy(*ret_bytes, file->bytes, *ret_size);
-	return 0;
-}
-
-int hf_packs_read(struct hf_packs *packs, const char *name, uint8_t **ret_bytes, size_t *ret_size)
-{
-	struct hf_pack_key key;
 	int err;
 
-	*ret_bytes = NULL;
-	*ret_size = 0;
-	if (!hf_pack_key_of(name, &key))
+	*ret_file = (struct hf_packed){.pack = NULL};
+	if (!hf_pack_key_of(name, &ret_file->key))
 		return HF_ERR_NOT_FOUND;
 	HF_LOCKED(&packs->lock);
-	err = find(packs, &key, ret_bytes, ret_size);
-	if (err == HF_ERR_NOT_FOUND && look_for_packs(packs))
-		err = find(packs, &key, ret_bytes, ret_size);
+	err = find(packs, ret_file);
+	if (err && look_for_packs(packs))
+		err = find(packs, ret_file);
 	return err;
 }
 
 void hf_packs_drop(struct hf_packs *packs, const char *name)
 {
 	struct hf_pack_key key;
-	struct hf_waiting *file;
 
 	if (!hf_pack_key_of(name, &key))
 		return;
 	HF_LOCKED(&packs->lock);
-	while ((file = find_waiting(packs, &key)))
-		file->hidden = true;
 	for (size_t i = 0; i < packs->count; i++) {
 		struct hf_pack_entry *entry = hf_pack_find(packs->packs[i], &key);
 
 		if (entry)
-			entry->hidden = true;
+			entry->part = 0;
 	}
 }
 
-/* ---- making files ---- */
+/* ---- making files: with the lock ---- */
 
-static struct hf_pack_key *find_making(struct hf_packs *packs, const struct hf_pack_key *key)
+static bool is_full(const struct hf_pack *pack, uint32_t files)
 {
-	for (size_t i = 0; i < packs->making_count; i++)
-		if (!hf_pack_key_compare(&packs->making[i], key))
-			return &packs->making[i];
+	return pack->last_part >= files || pack->bytes >= FULL_BYTES;
+}
+
+/* The pack into which files go now; NULL: there is none. */
+static struct hf_pack *current(const struct hf_packs *packs)
+{
+	for (size_t i = 0; i < packs->count; i++)
+		if (packs->packs[i]->waits && !packs->packs[i]->sealed)
+			return packs->packs[i];
 	return NULL;
 }
 
-int hf_packs_begin(struct hf_packs *packs, const char *name)
+static uint64_t next_sequence(void)
 {
-	struct hf_pack_key key;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int take_current(struct hf_packs *packs, struct hf_pack **ret_pack)
+{
 	int err = 0;
 
-	if (!hf_pack_key_of(name, &key))
-		return HF_ERR_BUG;
-	HF_LOCKED(&packs->lock);
-	if (find_making(packs, &key))
-		err = HF_ERR_BUSY;
+	*ret_pack = current(packs);
+	if (*ret_pack && is_full(*ret_pack, HF_PACK_FILES_MAX)) {
+		(*ret_pack)->sealed = true;
+		*ret_pack = NULL;
+	}
+	if (!*ret_pack)
+		err = hf_pack_new(next_sequence(), ret_pack);
 	else
-		err = hf_array_room(&packs->making, packs->making_count, sizeof *packs->making);
-	if (!err)
-		packs->making[packs->making_count++] = key;
+		return 0;
+	if (!err && !(*ret_pack = hf_packs_add(packs, *ret_pack)))
+		err = HF_ERR_NOMEM;
 	return err;
 }
 
-int hf_packs_finish(struct hf_packs *packs, const char *name, uint8_t *bytes, size_t size)
+int hf_packs_begin(struct hf_packs *packs, const char *name, struct hf_packed *ret_file)
 {
-	struct hf_waiting *file = calloc(1, sizeof *file), *older, **bucket;
+	struct hf_pack_entry *entry;
+	struct hf_pack *pack;
+	int err;
 
-	if (!file || !hf_pack_key_of(name, &file->entry.key)) {
-		free(bytes);
-		free(file);
-		return file ? HF_ERR_BUG : HF_ERR_NOMEM;
-	}
-	file->bytes = bytes;
-	file->entry.size = (uint32_t)size;
-	file->entry.index = name[strlen(name) - 1] == 'i';
+	*ret_file = (struct hf_packed){.pack = NULL};
+	if (!hf_pack_key_of(name, &ret_file->key))
+		return HF_ERR_BUG;
 	HF_LOCKED(&packs->lock);
-	older = find_waiting(packs, &file->entry.key);
-	if (older)
-		older->hidden = true;
-	bucket = bucket_of(packs, &file->entry.key);
-	file->next = *bucket;
-	*bucket = file;
-	packs->waiting_count++;
-	packs->waiting_bytes += size;
+	for (size_t i = 0; i < packs->count; i++) {
+		entry = packs->packs[i]->waits ? hf_pack_find(packs->packs[i], &ret_file->key) : NULL;
+		if (entry && entry->making)
+			return HF_ERR_BUSY;
+	}
+	err = take_current(packs, &pack);
+	entry = err ? NULL : hf_pack_add(pack, &ret_file->key);
+	if (!entry)
+		return err ? err : HF_ERR_NOMEM;
+	ret_file->pack = hf_pack_ref(pack);
+	ret_file->part = entry->making = ++pack->last_part;
+	pack->writers++;
 	return 0;
 }
 
-void hf_packs_end(struct hf_packs *packs, const char *name)
+void hf_packs_finish(struct hf_packs *packs, const struct hf_packed *file)
 {
-	struct hf_pack_key key, *making;
+	struct hf_pack_entry *entry;
 
-	if (!hf_pack_key_of(name, &key))
-		return;
 	HF_LOCKED(&packs->lock);
-	making = find_making(packs, &key);
-	if (making)
-		*making = packs->making[--packs->making_count];
+	entry = hf_pack_find(file->pack, &file->key);
+	entry->part = file->part;
+	entry->bytes = file->bytes;
+	file->pack->finished++;
+	file->pack->bytes += file->bytes;
+}
+
+void hf_packs_end(struct hf_packs *packs, struct hf_packed *file)
+{
+	struct hf_pack *pack = file->pack;
+	struct hf_pack_entry *entry;
+	bool finished;
+
+	pthread_mutex_lock(&packs->lock);
+	entry = hf_pack_find(pack, &file->key);
+	finished = entry->part == file->part;
+	pthread_mutex_unlock(&packs->lock);
+	/* What stays for want of memory takes room, and nobody finds it. */
+	if (!finished) {
+		pthread_mutex_lock(&pack->lock);
+		hf_pack_drop(pack, file->part);
+		pthread_mutex_unlock(&pack->lock);
+	}
+	pthread_mutex_lock(&packs->lock);
+	hf_pack_find(pack, &file->key)->making = 0;
+	pack->writers--;
+	pthread_mutex_unlock(&packs->lock);
+	hf_pack_close(pack);
+	file->pack = NULL;
 }
 
 size_t hf_packs_waiting(struct hf_packs *packs)
 {
+	size_t n = 0;
+
 	HF_LOCKED(&packs->lock);
-	return packs->waiting_count;
+	for (size_t i = 0; i < packs->count; i++)
+		n += packs->packs[i]->waits ? packs->packs[i]->finished : 0;
+	return n;
 }
 
 bool hf_packs_is_full(struct hf_packs *packs)
 {
+	const struct hf_pack *pack;
+
 	HF_LOCKED(&packs->lock);
-	return packs->waiting_count >= FULL_FILES || packs->waiting_bytes >= FULL_BYTES;
+	pack = current(packs);
+	return pack && is_full(pack, FULL_FILES);
 }

@@ -1,49 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packs of an index directory (pack.h), and the files of small captures that wait to go into the next one. A build
- * that is given hf_packs_fd makes sheets (sheet.h) in memory; each waits from when it is complete, until a flush
- * publishes a pack of all that wait. All of them are found wherever files of the directory are opened. Thread-safe.
+ * The packs of an index directory (pack.h). What a build makes goes into a pack in memory, if its struct hf_store_dir
+ * says so, until a flush publishes that. If a file is too large the build fails with HF_ERR_INDEX_DIR, and the fault
+ * has E2BIG. Thread-safe.
  */
 #ifndef HF_INDEX_PACKS_H
 #define HF_INDEX_PACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+struct hf_packed;
 struct hf_packs;
 
-/* dirfd: the index directory, borrowed. HF_ERR_NOMEM, also where memfd_create is not to be had. */
+/* dirfd: the index directory, borrowed. HF_ERR_NOMEM. */
 int hf_packs_new(int dirfd, struct hf_packs **ret_packs);
 /* What waits is lost. */
 void hf_packs_free(struct hf_packs *packs);
 
-/* What takes the place of dirfd for a build whose files are to go into a pack. If one is too large for that the build
- * fails with HF_ERR_INDEX_DIR, and the fault has E2BIG. */
-int hf_packs_fd(const struct hf_packs *packs);
-
-/* Files that wait. */
+/* Complete files that wait to be published. */
 size_t hf_packs_waiting(struct hf_packs *packs);
 /* Whether they are so many, or so large, that they should wait no longer. */
 bool hf_packs_is_full(struct hf_packs *packs);
-/* Publishes what waits, and puts packs that are not full together if they are many. After an error all of it waits
- * still: HF_ERR_INDEX_DIR, or a shortage. */
+/* Publishes what waits, but for packs in which a file is still being made; and puts packs that are not full together if
+ * they are many. After an error all of it waits still: HF_ERR_INDEX_DIR, or a shortage. */
 int hf_packs_flush(struct hf_packs *packs);
 
 /* The rest is for file.c. */
 
-/* The one that belongs to the directory fd, or whose own descriptor that is; NULL: there is none. */
-struct hf_packs *hf_packs_of(int fd, bool *ret_own);
-int hf_packs_dirfd(const struct hf_packs *packs);
-/* The bytes of a file, for free(): HF_ERR_NOT_FOUND, HF_ERR_STATE if it is there and damaged, or a shortage. */
-int hf_packs_read(struct hf_packs *packs, const char *name, uint8_t **ret_bytes, size_t *ret_size);
+/* A file: HF_ERR_NOT_FOUND. Give its reference back with hf_pack_close. */
+int hf_packs_find(struct hf_packs *packs, const char *name, struct hf_packed *ret_file);
 /* It is not found any more. */
 void hf_packs_drop(struct hf_packs *packs, const char *name);
 /* Begins a file: HF_ERR_BUSY if somebody else makes it. */
-int hf_packs_begin(struct hf_packs *packs, const char *name);
-/* It is complete, and waits. Takes bytes, whatever is returned. */
-int hf_packs_finish(struct hf_packs *packs, const char *name, uint8_t *bytes, size_t size);
+int hf_packs_begin(struct hf_packs *packs, const char *name, struct hf_packed *ret_file);
+/* It is complete, and waits. */
+void hf_packs_finish(struct hf_packs *packs, const struct hf_packed *file);
 /* Ends making it. */
-void hf_packs_end(struct hf_packs *packs, const char *name);
+void hf_packs_end(struct hf_packs *packs, struct hf_packed *file);
 
 #endif

@@ -5,32 +5,15 @@
 
 #include "index/store/pack.h"
 
-#include <pthread.h>
 #include <time.h>
 
-/* A file that waits. But for hidden and next it does not change. */
-struct hf_waiting {
-	struct hf_pack_entry entry; /* comes first */
-	uint8_t *bytes;
-	bool hidden;		 /* another one has its place, or it was dropped */
-	struct hf_waiting *next; /* older, in its bucket */
-};
-
-enum { HF_WAITING_BUCKETS = 4096 };
-
 struct hf_packs {
-	struct hf_packs *next;
-	int own_fd;
 	int dirfd;
 	pthread_mutex_t flush_lock; /* held while packs are written or go; taken before the other */
 	pthread_mutex_t lock;	    /* from here on; nothing is read from a disk with it */
 	struct hf_pack **packs;	    /* the newest first; a reference each */
 	size_t count;
-	struct hf_waiting *waiting[HF_WAITING_BUCKETS];
-	size_t waiting_count;
-	uint64_t waiting_bytes;
-	struct hf_pack_key *making; /* files that are being made */
-	size_t making_count;
+	uint64_t turns;
 	pthread_cond_t was_listed;
 	bool listing;		/* somebody lists the directory */
 	struct timespec listed; /* its time when that was done last */

@@ -2,11 +2,11 @@
 #include "index/store/published.h"
 #include "index/base/lock.h"
 
-int hf_published_open(struct hf_published *file, int dirfd, enum hf_db_kind kind)
+int hf_published_open(struct hf_published *file, const struct hf_store_dir *dir, enum hf_db_kind kind)
 {
 	pthread_mutex_init(&file->lock, NULL);
-	file->dirfd = dirfd;
-	return hf_store_open(dirfd, file->name, kind, &file->store);
+	file->dir = dir;
+	return hf_store_open(dir, file->name, kind, &file->store);
 }
 
 void hf_published_close(struct hf_published *file)
@@ -17,7 +17,7 @@ void hf_published_close(struct hf_published *file)
 
 void hf_published_remove(const struct hf_published *file)
 {
-	hf_index_file_drop_open(file->dirfd, file->name, hf_store_fd(file->store));
+	hf_index_file_drop_open(file->dir, file->name, hf_store_fd(file->store));
 }
 
 uint64_t hf_published_memory(struct hf_published *file)

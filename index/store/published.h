@@ -16,7 +16,7 @@
  * long.
  */
 struct hf_published {
-	int dirfd;
+	const struct hf_store_dir *dir;
 	char name[HF_FILE_NAME_SIZE];
 	atomic_bool damaged;
 	pthread_mutex_t lock;
@@ -25,7 +25,7 @@ struct hf_published {
 
 /* Into a zeroed one with its name, to be closed in any case. HF_ERR_NOT_FOUND if there is none, HF_ERR_STATE if it is
  * not of that kind. */
-int hf_published_open(struct hf_published *file, int dirfd, enum hf_db_kind kind);
+int hf_published_open(struct hf_published *file, const struct hf_store_dir *dir, enum hf_db_kind kind);
 void hf_published_close(struct hf_published *file);
 /* Removes its file, if that still stands under its name. */
 void hf_published_remove(const struct hf_published *file);

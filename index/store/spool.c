@@ -95,7 +95,8 @@ static bool touch(const struct hf_spool *s)
 	return done;
 }
 
-int hf_spool_open(int dirfd, const struct hf_identity *identity, uint64_t stream_size, struct hf_spool **ret_spool)
+int hf_spool_open(const struct hf_store_dir *dir, const struct hf_identity *identity, uint64_t stream_size,
+		  struct hf_spool **ret_spool)
 {
 	struct hf_spool *s = calloc(1, sizeof *s);
 	struct stat st;
@@ -105,10 +106,10 @@ int hf_spool_open(int dirfd, const struct hf_identity *identity, uint64_t stream
 	if (!s)
 		return HF_ERR_NOMEM;
 	atomic_init(&s->refs, 1);
-	s->dirfd = dirfd;
+	s->dirfd = dir->fd;
 	s->stream_size = stream_size;
 	hf_index_file_name_spool(identity, s->name);
-	err = hf_index_file_open(dirfd, s->name, &s->fd);
+	err = hf_index_file_open(dir, s->name, &s->fd);
 	if (!err && fstat(s->fd, &st) < 0)
 		err = hf_fault_set("opening", s->name, errno);
 	if (!err) {

@@ -8,13 +8,15 @@
 #define HF_INDEX_SPOOL_H
 
 #include "codecs/source/source.h"
+#include "index/store/dir.h"
 #include "index/store/spool_format.h"
 
 struct hf_spool;
 
 /* The spool of a capture's stream of that size: HF_ERR_NOT_FOUND if there is none that is whole and ours, after removing
  * one that was ours and is not whole. One reference. */
-int hf_spool_open(int dirfd, const struct hf_identity *identity, uint64_t stream_size, struct hf_spool **ret_spool);
+int hf_spool_open(const struct hf_store_dir *dir, const struct hf_identity *identity, uint64_t stream_size,
+		  struct hf_spool **ret_spool);
 struct hf_spool *hf_spool_ref(struct hf_spool *spool);
 void hf_spool_unref(struct hf_spool *spool);
 
@@ -25,7 +27,7 @@ void hf_spool_unref(struct hf_spool *spool);
 int hf_spool_read(struct hf_spool *spool, uint64_t offset, void *buf, size_t n);
 
 struct hf_spool_build {
-	int dirfd;
+	const struct hf_store_dir *dir;
 	const struct hf_identity *identity;
 	const struct hf_box *box;
 	struct hf_src *file;       /* the container; borrowed */

@@ -49,7 +49,7 @@ static int write_all(struct making *m, const void *bytes, size_t n)
 		/* A small limit is no reason not to try. */
 		if (m->written + need > m->build->limit && m->written + n <= m->build->limit)
 			need = m->build->limit - m->written;
-		err = hf_spool_make_room(m->build->dirfd, m->part.part, m->written, need, m->build->limit);
+		err = hf_spool_make_room(m->build->dir->fd, m->part.part, m->written, need, m->build->limit);
 		if (err)
 			return err;
 		m->room = m->written + need;
@@ -191,7 +191,7 @@ int hf_spool_build(const struct hf_spool_build *build)
 	int err;
 
 	hf_index_file_name_spool(build->identity, name);
-	err = hf_part_open(build->dirfd, name, &m.part);
+	err = hf_part_open(build->dir, name, &m.part);
 	if (err)
 		return err;
 	err = prepare(&m);

@@ -3,7 +3,7 @@
 
 #include "codecs/base/array.h"
 #include "index/base/fault.h"
-#include "index/store/pack.h"
+#include "index/base/lock.h"
 #include "index/table/row_pages.h"
 #include "index/table/vfs.h"
 
@@ -15,24 +15,31 @@
 enum { META_KEY = 1 };
 
 struct hf_store {
-	struct hf_part *part;	/* NULL: it is published */
-	struct hf_sheet *sheet; /* NULL: it is a database */
-	int fd;			/* of a published database */
-	uint64_t size;		/* of its file */
-	sqlite3 *db;
-	struct hf_db_table table[HF_TABLES_MOST]; /* of the database */
-	struct hf_row_pages pages;		  /* of its table chunk */
+	struct hf_part *part; /* NULL: it is published */
+	enum hf_db_kind kind;
+	struct hf_packed packed;	 /* where it is in a pack */
+	int fd;				 /* of a published database */
+	uint64_t size;			 /* of its file */
+	pthread_mutex_t own_lock, *lock; /* of the connection: others have that of a pack, too */
+	struct hf_connection own, *connection;
+	struct hf_row_pages pages; /* of its table chunk */
 };
 
 /* ---- opening and closing ---- */
 
-static int new_store(struct hf_part *part, struct hf_store **ret_store)
+static int new_store(struct hf_part *part, enum hf_db_kind kind, struct hf_store **ret_store)
 {
-	*ret_store = calloc(1, sizeof **ret_store);
-	if (!*ret_store)
+	struct hf_store *store = calloc(1, sizeof *store);
+
+	*ret_store = store;
+	if (!store)
 		return HF_ERR_NOMEM;
-	(*ret_store)->part = part;
-	(*ret_store)->fd = -1;
+	store->part = part;
+	store->kind = kind;
+	store->fd = -1;
+	pthread_mutex_init(&store->own_lock, NULL);
+	store->lock = &store->own_lock;
+	store->connection = &store->own;
 	return 0;
 }
 
@@ -46,69 +53,80 @@ static int checked(struct hf_store **store, int err)
 	return err;
 }
 
-int hf_store_open_bytes(uint8_t *bytes, size_t size, enum hf_db_kind kind, struct hf_store **ret_store)
-{
-	int err = new_store(NULL, ret_store);
-
-	if (err) {
-		free(bytes);
-		return err;
-	}
-	return checked(ret_store, hf_sheet_load(bytes, size, kind, &(*ret_store)->sheet));
-}
-
-static int open_file(struct hf_store *store, enum hf_db_kind kind)
+static int open_file(struct hf_store *store)
 {
 	struct stat st;
 
 	if (fstat(store->fd, &st) < 0)
 		return hf_fault_set_fd("reading", store->fd, errno);
 	store->size = (uint64_t)st.st_size;
-	return hf_db_open(store->fd, kind, &store->db);
+	return hf_db_open(store->fd, store->kind, &store->own.db);
 }
 
-int hf_store_open(int dirfd, const char *name, enum hf_db_kind kind, struct hf_store **ret_store)
+static void be_packed(struct hf_store *store, const struct hf_packed *file)
 {
-	uint8_t *bytes;
-	size_t size;
-	int fd, err = hf_index_file_open(dirfd, name, &fd);
+	store->packed = *file;
+	store->connection = &file->pack->connection;
+	store->lock = &file->pack->lock;
+}
+
+int hf_store_open_packed(const struct hf_packed *file, enum hf_db_kind kind, struct hf_store **ret_store)
+{
+	int err = new_store(NULL, kind, ret_store);
+
+	if (err) {
+		hf_pack_close(file->pack);
+		return err;
+	}
+	be_packed(*ret_store, file);
+	pthread_mutex_lock(&file->pack->lock);
+	err = hf_pack_connect(file->pack);
+	pthread_mutex_unlock(&file->pack->lock);
+	return checked(ret_store, err);
+}
+
+int hf_store_open(const struct hf_store_dir *dir, const char *name, enum hf_db_kind kind, struct hf_store **ret_store)
+{
+	struct hf_packed file;
+	int fd, err = hf_index_file_open(dir, name, &fd);
 
 	*ret_store = NULL;
 	if (err == HF_ERR_NOT_FOUND) {
-		err = hf_index_file_read(dirfd, name, &bytes, &size);
-		return err ? err : hf_store_open_bytes(bytes, size, kind, ret_store);
+		err = hf_index_file_find(dir, name, &file);
+		return err ? err : hf_store_open_packed(&file, kind, ret_store);
 	}
 	if (err)
 		return err;
-	err = new_store(NULL, ret_store);
+	err = new_store(NULL, kind, ret_store);
 	if (err) {
 		close(fd);
 		return err;
 	}
 	(*ret_store)->fd = fd;
-	return checked(ret_store, open_file(*ret_store, kind));
+	return checked(ret_store, open_file(*ret_store));
 }
 
 int hf_store_open_part(struct hf_part *part, enum hf_db_kind kind, struct hf_store **ret_store)
 {
-	int err = new_store(part, ret_store);
+	int err = new_store(part, kind, ret_store);
 
-	if (err)
-		return err;
-	err = part->packs ? hf_sheet_new(kind, &(*ret_store)->sheet)
-			  : hf_db_open_part(part->fd, part->dirfd, part->part, kind, &(*ret_store)->db);
-	return checked(ret_store, err);
+	if (err || !part->packs)
+		return err ? err
+			   : checked(ret_store,
+				     hf_db_open_part(part->fd, part->dirfd, part->part, kind, &(*ret_store)->own.db));
+	hf_pack_ref(part->packed.pack);
+	be_packed(*ret_store, &part->packed);
+	return 0;
 }
 
 void hf_store_close(struct hf_store *store)
 {
 	if (!store)
 		return;
-	for (size_t i = 0; i < HF_TABLES_MOST; i++)
-		hf_db_table_close(&store->table[i]);
 	hf_row_pages_close(&store->pages);
-	hf_db_close(store->db);
-	hf_sheet_free(store->sheet);
+	hf_connection_close(&store->own);
+	hf_pack_close(store->packed.pack);
+	pthread_mutex_destroy(&store->own_lock);
 	if (store->fd >= 0)
 		close(store->fd);
 	free(store);
@@ -121,47 +139,40 @@ int hf_store_fd(const struct hf_store *store)
 
 uint64_t hf_store_file_size(const struct hf_store *store)
 {
-	return store->sheet ? hf_sheet_size(store->sheet) : store->size;
+	return store->packed.pack ? store->packed.bytes : store->size;
 }
 
 uint64_t hf_store_memory(const struct hf_store *store)
 {
-	return sizeof *store + (store->sheet ? hf_sheet_size(store->sheet)
-					     : hf_db_memory(store->db) + hf_row_pages_memory(&store->pages));
+	return sizeof *store + hf_row_pages_memory(&store->pages) + (store->own.db ? hf_db_memory(store->own.db) : 0);
 }
 
 /* ---- rows ---- */
 
 static struct hf_db_table *table_of(struct hf_store *store, const struct hf_table *table)
 {
-	struct hf_db_table *t = &store->table[table->id];
-
-	t->db = store->db;
-	t->table = table;
-	return t;
+	return hf_connection_table(store->connection, store->kind, table, store->packed.part);
 }
 
 static struct hf_row_pages *pages_of(struct hf_store *store, const struct hf_table *table)
 {
 	store->pages.table = table;
-	store->pages.rows.db = store->db;
-	store->pages.rows.table = &hf_table_page;
+	store->pages.rows = table_of(store, &hf_table_page);
+	store->pages.scratch = store->packed.pack ? &store->connection->scratch : &store->pages.own;
 	return &store->pages;
 }
 
 int hf_store_find(struct hf_store *store, const struct hf_table *table, enum hf_seek seek, uint64_t key,
 		  uint64_t *ret_key, void *ret_row)
 {
-	if (store->sheet)
-		return hf_sheet_find(store->sheet, table, seek, key, ret_key, ret_row);
+	HF_LOCKED(store->lock);
 	return table->paged ? hf_row_pages_find(pages_of(store, table), seek, key, ret_key, ret_row)
 			    : hf_db_table_find(table_of(store, table), seek, key, ret_key, ret_row);
 }
 
 int hf_store_number(struct hf_store *store, const struct hf_table *table, uint64_t key, uint64_t *ret_number)
 {
-	if (store->sheet)
-		return hf_sheet_number(store->sheet, table, key, ret_number);
+	HF_LOCKED(store->lock);
 	return table->paged ? hf_row_pages_number(pages_of(store, table), key, ret_number)
 			    : hf_db_table_number(table_of(store, table), key, ret_number);
 }
@@ -169,98 +180,88 @@ int hf_store_number(struct hf_store *store, const struct hf_table *table, uint64
 int hf_store_number_near(struct hf_store *store, const struct hf_table *table, uint64_t key, uint64_t *ret_key,
 			 uint64_t *ret_number)
 {
+	HF_LOCKED(store->lock);
 	*ret_key = key;
-	return !store->sheet && table->paged ? hf_row_pages_number_near(pages_of(store, table), key, ret_key, ret_number)
-					     : hf_store_number(store, table, key, ret_number);
-}
-
-static int list_rows(struct hf_store *store, const struct hf_table *table, bool keyed, uint64_t max, uint8_t **rows,
-		     size_t *count)
-{
-	uint64_t key = 0;
-	int err = 0;
-
-	*rows = NULL;
-	for (*count = 0; !err; key++) {
-		uint8_t *row;
-
-		err = hf_array_room(rows, *count, table->row_size);
-		if (err)
-			break;
-		row = *rows + *count * table->row_size;
-		err = hf_store_find(store, table, HF_SEEK_FROM, key, &key, row);
-		if (!err && *count == max)
-			err = HF_ERR_STATE;
-		if (!err && keyed)
-			memcpy(row, &key, sizeof key);
-		*count += !err;
-	}
-	return err < 0 ? err : 0;
+	return table->paged ? hf_row_pages_number_near(pages_of(store, table), key, ret_key, ret_number)
+			    : hf_db_table_number(table_of(store, table), key, ret_number);
 }
 
 int hf_store_list(struct hf_store *store, const struct hf_table *table, bool keyed, uint64_t max, void *ret_rows,
 		  size_t *ret_count)
 {
-	return store->sheet || table->paged ? list_rows(store, table, keyed, max, ret_rows, ret_count)
-					    : hf_row_list(store->db, table, keyed, max, ret_rows, ret_count);
+	uint8_t **rows = ret_rows;
+	uint64_t key = 0;
+	int err = 0;
+
+	*rows = NULL;
+	for (*ret_count = 0; !err; key++) {
+		uint8_t *row;
+
+		err = hf_array_room(rows, *ret_count, table->row_size);
+		if (err)
+			break;
+		row = *rows + *ret_count * table->row_size;
+		err = hf_store_find(store, table, HF_SEEK_FROM, key, &key, row);
+		if (!err && *ret_count == max)
+			err = HF_ERR_STATE;
+		if (!err && keyed)
+			memcpy(row, &key, sizeof key);
+		*ret_count += !err;
+	}
+	return err < 0 ? err : 0;
 }
 
-/* A sheet that has grown too large for a pack: whoever builds goes elsewhere. */
-static int check_size(const struct hf_store *store)
+/* Of one in a pack: whoever builds one that has grown too large for that goes elsewhere. */
+static int count_row(struct hf_store *store, const struct hf_table *table, const void *row)
 {
-	return hf_sheet_size(store->sheet) > HF_PACK_FILE_MAX ? hf_fault_set("keeping in memory", NULL, E2BIG) : 0;
+	if (!store->packed.pack)
+		return 0;
+	store->part->packed.bytes += (uint32_t)hf_row_size(table, row);
+	return store->part->packed.bytes > HF_PACK_FILE_MAX ? hf_fault_set("keeping in memory", NULL, E2BIG) : 0;
 }
 
 int hf_store_put(struct hf_store *store, const struct hf_table *table, uint64_t key, const void *row)
 {
-	int err;
+	int err = count_row(store, table, row);
 
-	if (store->sheet) {
-		err = hf_sheet_put(store->sheet, table, key, row);
-		return err ? err : check_size(store);
-	}
+	HF_LOCKED(store->lock);
+	if (err)
+		return err;
 	return table->paged ? hf_row_pages_put(pages_of(store, table), key, row)
 			    : hf_db_table_put(table_of(store, table), key, row);
 }
 
 int hf_store_cut(struct hf_store *store, const struct hf_table *table, uint64_t first, uint64_t last)
 {
-	if (store->sheet) {
-		hf_sheet_cut(store->sheet, table, first, last);
-		return 0;
-	}
+	HF_LOCKED(store->lock);
 	return table->paged ? hf_row_pages_cut(pages_of(store, table), first, last)
 			    : hf_db_table_cut(table_of(store, table), first, last);
 }
 
+static int write_pages(struct hf_store *store)
+{
+	HF_LOCKED(store->lock);
+	return store->pages.table ? hf_row_pages_write(pages_of(store, store->pages.table)) : 0;
+}
+
 int hf_store_commit(struct hf_store *store)
 {
-	int err;
+	int err = write_pages(store);
 
-	if (store->sheet)
-		return 0;
-	err = hf_row_pages_write(&store->pages);
-	if (!err)
-		err = hf_db_commit(store->db, hf_part_journaled(store->part));
+	if (err || store->packed.pack)
+		return err;
+	err = hf_db_commit(store->own.db, hf_part_journaled(store->part));
 	return err ? err : hf_part_count(store->part);
 }
 
 int hf_store_finish(struct hf_store *store)
 {
-	uint8_t *bytes;
-	size_t size;
-	int err;
+	int err = write_pages(store);
 
-	if (!store->sheet) {
-		err = hf_row_pages_write(&store->pages);
-		if (!err)
-			err = hf_db_finish(store->db);
-		return err || hf_part_journaled(store->part) < 0 ? err : hf_vfs_settle(hf_part_journaled(store->part));
-	}
-	err = hf_sheet_save(store->sheet, &bytes, &size);
-	if (!err)
-		hf_part_fill(store->part, bytes, size);
-	return err;
+	if (err || store->packed.pack)
+		return err;
+	err = hf_db_finish(store->own.db);
+	return err || hf_part_journaled(store->part) < 0 ? err : hf_vfs_settle(hf_part_journaled(store->part));
 }
 
 /* ---- table meta ---- */

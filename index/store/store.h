@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of one decode index or view table, as whoever reads or writes them sees them: a database (db.h) in a file
- * of its own, or the sheet (sheet.h) of a small capture in a pack. Not thread-safe. Internal to index/.
+ * The tables of one decode index, view table or summary, as whoever reads or writes them sees them: a database (db.h)
+ * in a file of its own, or a part of one in a pack (pack.h). Not thread-safe. Internal to index/.
  */
 #ifndef HF_INDEX_STORE_H
 #define HF_INDEX_STORE_H
 
 #include "index/store/file.h"
-#include "index/table/sheet.h"
+#include "index/table/connection.h"
 
 struct hf_store;
 
 /* A published file, read-only. HF_ERR_NOT_FOUND: there is none; HF_ERR_STATE: it is not of that kind, or damaged. */
-int hf_store_open(int dirfd, const char *name, enum hf_db_kind kind, struct hf_store **ret_store);
-/* The same of a sheet's bytes, which are taken, whatever is returned. */
-int hf_store_open_bytes(uint8_t *bytes, size_t size, enum hf_db_kind kind, struct hf_store **ret_store);
+int hf_store_open(const struct hf_store_dir *dir, const char *name, enum hf_db_kind kind, struct hf_store **ret_store);
+/* The same of a file in a pack, whose reference is taken, whatever is returned. */
+int hf_store_open_packed(const struct hf_packed *file, enum hf_db_kind kind, struct hf_store **ret_store);
 /* A private file, borrowed, with what an earlier build left there. HF_ERR_STATE: that is of no use. */
 int hf_store_open_part(struct hf_part *part, enum hf_db_kind kind, struct hf_store **ret_store);
 void hf_store_close(struct hf_store *store);
 
 /* Of a published one: -1 if it has no file of its own. */
 int hf_store_fd(const struct hf_store *store);
-/* Bytes of its file, or of the sheet; and of memory that it holds. */
+/* Bytes of its file, or of its rows in a pack; and of memory that it holds alone. */
 uint64_t hf_store_file_size(const struct hf_store *store);
 uint64_t hf_store_memory(const struct hf_store *store);
 

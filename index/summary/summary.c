@@ -29,7 +29,7 @@ static int load_meta(struct hf_summary *s, const struct hf_identity *identity)
 	return err;
 }
 
-int hf_summary_open(int dirfd, const struct hf_identity *identity, struct hf_summary **ret_summary)
+int hf_summary_open(const struct hf_store_dir *dir, const struct hf_identity *identity, struct hf_summary **ret_summary)
 {
 	struct hf_summary *s = calloc(1, sizeof *s);
 	int err;
@@ -38,7 +38,7 @@ int hf_summary_open(int dirfd, const struct hf_identity *identity, struct hf_sum
 	if (!s)
 		return HF_ERR_NOMEM;
 	hf_index_file_name_summary(identity, s->file.name);
-	if (!(err = hf_published_open(&s->file, dirfd, HF_DB_SUMMARY)) && !(err = load_meta(s, identity)))
+	if (!(err = hf_published_open(&s->file, dir, HF_DB_SUMMARY)) && !(err = load_meta(s, identity)))
 		err = hf_store_list(s->file.store, &hf_table_summary_hart, true, HF_SLOT_MAX, &s->harts,
 				    &s->hart_count);
 	for (size_t i = 0; i < s->hart_count && !err; i++)
@@ -59,13 +59,13 @@ void hf_summary_close(struct hf_summary *s)
 	free(s);
 }
 
-bool hf_summary_is_there(int dirfd, const uint64_t files[2])
+bool hf_summary_is_there(const struct hf_store_dir *dir, const uint64_t files[2])
 {
 	char name[HF_FILE_NAME_SIZE];
 	int fd;
 
 	hf_index_file_name_summary_of(files, name);
-	if (hf_index_file_open(dirfd, name, &fd))
+	if (hf_index_file_open(dir, name, &fd))
 		return false;
 	close(fd);
 	return true;

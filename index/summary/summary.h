@@ -9,6 +9,7 @@
 #define HF_INDEX_SUMMARY_H
 
 #include "index/base/identity.h"
+#include "index/store/dir.h"
 #include "index/summary/run.h"
 
 /* Changes with what pages and sections hold. */
@@ -18,10 +19,11 @@ struct hf_index;
 struct hf_summary;
 
 /* As hf_index_open: HF_ERR_NOT_FOUND if there is no complete, valid one of that identity; HF_ERR_NOMEM, HF_ERR_IO. */
-int hf_summary_open(int dirfd, const struct hf_identity *identity, struct hf_summary **ret_summary);
+int hf_summary_open(const struct hf_store_dir *dir, const struct hf_identity *identity,
+		    struct hf_summary **ret_summary);
 void hf_summary_close(struct hf_summary *summary);
 /* Whether there is a file of a summary with that hf_index_files. Its contents are not checked. */
-bool hf_summary_is_there(int dirfd, const uint64_t files[2]);
+bool hf_summary_is_there(const struct hf_store_dir *dir, const uint64_t files[2]);
 /* Whether a call has met damage. */
 bool hf_summary_is_damaged(const struct hf_summary *summary);
 /* Removes its file, unless another one has the name by now. The open summary can still be used. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/summary_part.h"
 
-#include "index/store/packs.h"
 #include "index/summary/checkpoint.h"
 #include "index/summary/summary.h"
 
@@ -12,11 +11,9 @@ static const struct hf_table *const tables[HF_TABLES_MOST] = {
 	[HF_TABLE_NODE] = &hf_table_summary_node,	[HF_TABLE_STACK] = &hf_table_summary_stack,
 };
 
-bool hf_summary_part_is_possible(int dirfd)
+bool hf_summary_part_is_possible(const struct hf_store_dir *dir)
 {
-	bool own = false;
-
-	return !hf_packs_of(dirfd, &own) || !own;
+	return dir->into != HF_INTO_PACKS;
 }
 
 static int write_meta(const struct hf_summary_part *part, const struct hf_chunk_limits *limits, bool complete)
@@ -82,15 +79,15 @@ int hf_summary_part_reset(struct hf_summary_part *part, const struct hf_chunk_li
 	return err ? err : write_meta(part, limits, false);
 }
 
-int hf_summary_part_open(struct hf_summary_part *part, int dirfd, const struct hf_identity *identity,
-			 const struct hf_chunk_limits *limits)
+int hf_summary_part_open(struct hf_summary_part *part, const struct hf_store_dir *dir,
+			 const struct hf_identity *identity, const struct hf_chunk_limits *limits)
 {
 	char name[HF_FILE_NAME_SIZE];
 	int err;
 
 	*part = (struct hf_summary_part){.file.fd = -1, .identity = *identity};
 	hf_index_file_name_summary(identity, name);
-	err = hf_part_open(dirfd, name, &part->file);
+	err = hf_part_open(dir, name, &part->file);
 	if (err)
 		return err;
 	err = hf_part_is_empty(&part->file) || hf_part_journaled(&part->file) < 0 ? HF_ERR_STATE : resume(part, limits);

@@ -19,10 +19,10 @@ struct hf_summary_part {
 };
 
 /* Whether a build in that directory can have one: not among small captures, of which there is little to sum up. */
-bool hf_summary_part_is_possible(int dirfd);
+bool hf_summary_part_is_possible(const struct hf_store_dir *dir);
 /* Locks, and creates it, or opens what an earlier build left, if that is of use. HF_ERR_BUSY. */
-int hf_summary_part_open(struct hf_summary_part *part, int dirfd, const struct hf_identity *identity,
-			 const struct hf_chunk_limits *limits);
+int hf_summary_part_open(struct hf_summary_part *part, const struct hf_store_dir *dir,
+			 const struct hf_identity *identity, const struct hf_chunk_limits *limits);
 /* Throws away what was there. */
 int hf_summary_part_reset(struct hf_summary_part *part, const struct hf_chunk_limits *limits);
 void hf_summary_part_close(struct hf_summary_part *part);

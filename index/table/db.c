@@ -22,15 +22,15 @@ static const uint32_t application_ids[] = {
 	[HF_DB_VIEW] = 0x48415256,	/* "HARV" */
 	[HF_DB_SUMMARY] = 0x48415253,	/* "HARS" */
 	[HF_DB_CATALOGUE] = 0x48415243, /* "HARC" */
+	[HF_DB_PACK] = 0x48415250,	/* "HARP" */
 };
 
 static const char *const *schema_of(enum hf_db_kind kind)
 {
 	static const char *const *const schemas[] = {
-		[HF_DB_INDEX] = hf_schema_index,
-		[HF_DB_VIEW] = hf_schema_view,
-		[HF_DB_SUMMARY] = hf_schema_summary,
-		[HF_DB_CATALOGUE] = hf_schema_catalogue,
+		[HF_DB_INDEX] = hf_schema_index,     [HF_DB_VIEW] = hf_schema_view,
+		[HF_DB_SUMMARY] = hf_schema_summary, [HF_DB_CATALOGUE] = hf_schema_catalogue,
+		[HF_DB_PACK] = hf_schema_pack,
 	};
 
 	return schemas[kind];

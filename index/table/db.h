@@ -14,13 +14,14 @@
 #include <stdint.h>
 
 /* Changes with schema.sql, page layout and the meaning of columns. */
-#define HF_SCHEMA_VERSION 12
+#define HF_SCHEMA_VERSION 13
 
 enum hf_db_kind {
 	HF_DB_INDEX,
 	HF_DB_VIEW,
 	HF_DB_SUMMARY,
 	HF_DB_CATALOGUE,
+	HF_DB_PACK,
 };
 
 /* The statements of schema.sql, each ending with NULL. */
@@ -29,6 +30,7 @@ extern const char *const hf_schema_view[];
 extern const char *const hf_schema_times[]; /* of a view table, if it needs them */
 extern const char *const hf_schema_summary[];
 extern const char *const hf_schema_catalogue[];
+extern const char *const hf_schema_pack[];
 
 /* What the first page says, without SQLite. */
 enum hf_db_look {

@@ -19,6 +19,7 @@ static int look(struct hf_db_table *t, bool *ret_present)
 {
 	int err = 0;
 
+	t->present |= !!t->in_pack;
 	if (t->table->times && !t->present)
 		err = hf_db_has_times(t->db, &t->present);
 	*ret_present = !t->table->times || t->present;
@@ -29,17 +30,18 @@ static int look(struct hf_db_table *t, bool *ret_present)
 static int statement(struct hf_db_table *t, int kind, sqlite3_stmt **ret_stmt)
 {
 	static const char *const forms[] = {
-		[HF_SEEK_AT] = "SELECT * FROM %s WHERE rowid = ?",
-		[HF_SEEK_FROM] = "SELECT * FROM %s WHERE rowid >= ? ORDER BY rowid LIMIT 1",
-		[HF_SEEK_BACK] = "SELECT * FROM %s WHERE rowid <= ? ORDER BY rowid DESC LIMIT 1",
-		[CUT] = "DELETE FROM %s WHERE rowid >= ? AND rowid <= ?",
+		[HF_SEEK_AT] = "SELECT * FROM %s%s WHERE rowid = ?1%s",
+		[HF_SEEK_FROM] = "SELECT * FROM %s%s WHERE rowid >= ?1%s ORDER BY rowid LIMIT 1",
+		[HF_SEEK_BACK] = "SELECT * FROM %s%s WHERE rowid <= ?1%s ORDER BY rowid DESC LIMIT 1",
+		[CUT] = "DELETE FROM %s%s WHERE rowid >= ?1 AND rowid <= ?3%s",
 	};
 	sqlite3_stmt **stmt = &t->stmt[kind];
-	char sql[80];
+	char sql[112];
 	int err = 0;
 
 	if (!*stmt) {
-		snprintf(sql, sizeof sql, forms[kind], t->table->name);
+		snprintf(sql, sizeof sql, forms[kind], t->in_pack ? t->in_pack : "", t->table->name,
+			 t->in_pack ? " AND part = ?2" : "");
 		err = hf_db_prepare(t->db, sql, stmt);
 	}
 	*ret_stmt = *stmt;
@@ -56,7 +58,7 @@ int hf_db_table_stand(struct hf_db_table *t, enum hf_seek seek, uint64_t key, sq
 		err = present ? statement(t, (int)seek, ret_stmt) : HF_NOTE_END;
 	if (err)
 		return err;
-	hf_db_bind(*ret_stmt, 1, &key);
+	hf_db_bind(*ret_stmt, 2, (const uint64_t[]){key, t->part});
 	return hf_db_step(*ret_stmt);
 }
 
@@ -90,13 +92,16 @@ int hf_db_table_put(struct hf_db_table *t, uint64_t key, const void *row)
 	if (!err && !present)
 		err = hf_db_add_times(t->db);
 	if (!err && !t->stmt[PUT])
-		err = hf_row_prepare(t->db, t->table, &t->stmt[PUT]);
-	return err ? err : hf_row_put(t->stmt[PUT], t->table, key, row);
+		err = hf_row_prepare(t->db, t->table, t->in_pack, &t->stmt[PUT]);
+	if (err)
+		return err;
+	if (t->in_pack)
+		sqlite3_bind_int64(t->stmt[PUT], t->table->count + 2, (sqlite3_int64)t->part);
+	return hf_row_put(t->stmt[PUT], t->table, key, row);
 }
 
 int hf_db_table_cut(struct hf_db_table *t, uint64_t first, uint64_t last)
 {
-	const uint64_t range[2] = {first, last};
 	sqlite3_stmt *stmt;
 	bool present;
 	int err = look(t, &present);
@@ -105,6 +110,6 @@ int hf_db_table_cut(struct hf_db_table *t, uint64_t first, uint64_t last)
 		err = statement(t, CUT, &stmt);
 	if (err || !present)
 		return err;
-	hf_db_bind(stmt, 2, range);
+	hf_db_bind(stmt, 3, (const uint64_t[]){first, t->part, last});
 	return hf_db_exec(stmt);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of a database: its rows by key, with statements that are prepared when they are first needed. Internal to
- * index/. */
+/* A table of a database: its rows by key, with statements that are prepared when they are first needed. In a pack only
+ * the rows of one part count. Internal to index/. */
 #ifndef HF_INDEX_DB_TABLE_H
 #define HF_INDEX_DB_TABLE_H
 
@@ -12,7 +12,9 @@ struct hf_db_table {
 	sqlite3 *db; /* borrowed */
 	const struct hf_table *table;
 	sqlite3_stmt *stmt[HF_DB_TABLE_STATEMENTS];
-	bool present; /* known to be there, if it need not be */
+	bool present;	     /* known to be there, if it need not be */
+	const char *in_pack; /* what its name begins with in a pack; NULL: it is in none */
+	uint64_t part;	     /* of a pack; it may be another one each time */
 };
 
 void hf_db_table_close(struct hf_db_table *t);

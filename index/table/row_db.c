@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/table/row_db.h"
 
-#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 
 #include <stdio.h>
@@ -65,33 +64,6 @@ int hf_row_read(sqlite3_stmt *stmt, const struct hf_table *table, uint64_t *ret_
 	return err;
 }
 
-/* No count(*) and no sorting: what a hostile file makes long ends at the first row too many. */
-int hf_row_list(sqlite3 *db, const struct hf_table *table, bool keyed, uint64_t max, void *ret_rows, size_t *ret_count)
-{
-	const size_t size = table->row_size;
-	sqlite3_stmt *stmt = NULL;
-	uint8_t **rows = ret_rows;
-	char sql[64];
-	uint64_t key;
-	int err;
-
-	snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY 1", table->name);
-	err = hf_db_prepare(db, sql, &stmt);
-
-	*rows = NULL;
-	*ret_count = 0;
-	while (!err && !(err = hf_db_step(stmt))) {
-		err = *ret_count < max ? hf_array_room(rows, *ret_count, size) : HF_ERR_STATE;
-		if (!err)
-			err = hf_row_read(stmt, table, &key, *rows + *ret_count * size);
-		if (!err && keyed)
-			memcpy(*rows + *ret_count * size, &key, sizeof key);
-		*ret_count += !err;
-	}
-	sqlite3_finalize(stmt);
-	return err < 0 ? err : 0;
-}
-
 /* ---- writing ---- */
 
 static void bind_words(sqlite3_stmt *stmt, int i, const struct hf_column *c, const void *from)
@@ -136,12 +108,12 @@ int hf_row_put(sqlite3_stmt *insert, const struct hf_table *table, uint64_t key,
 	return hf_db_exec(insert);
 }
 
-int hf_row_prepare(sqlite3 *db, const struct hf_table *table, sqlite3_stmt **ret_insert)
+int hf_row_prepare(sqlite3 *db, const struct hf_table *table, const char *in_pack, sqlite3_stmt **ret_insert)
 {
 	char sql[128];
-	int n = snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES (?", table->name);
+	int n = snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s%s VALUES (?", in_pack ? in_pack : "", table->name);
 
-	for (int i = 0; i < table->count; i++)
+	for (int i = 0; i < table->count + !!in_pack; i++)
 		n += snprintf(sql + n, sizeof sql - (size_t)n, ",?");
 	snprintf(sql + n, sizeof sql - (size_t)n, ")");
 	return hf_db_prepare(db, sql, ret_insert);

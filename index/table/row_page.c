@@ -157,19 +157,38 @@ static size_t write_raw(struct packing *p, const struct hf_row_page *page)
 	return (size_t)(to - p->raw);
 }
 
-int hf_row_page_pack(const struct hf_row_page *page, struct hf_squeeze *squeeze, struct hf_packed_page *ret_packed)
+void hf_row_scratch_free(struct hf_row_scratch *scratch)
+{
+	free(scratch->packed);
+	hf_squeeze_fini(&scratch->squeeze);
+	ZSTD_freeDCtx(scratch->decompress);
+	*scratch = (struct hf_row_scratch){.packed = NULL};
+}
+
+static size_t decompress(struct hf_row_scratch *scratch, uint8_t *to, size_t size, const uint8_t *from, size_t n)
+{
+	return scratch->decompress ? ZSTD_decompressDCtx(scratch->decompress, to, size, from, n)
+				   : ZSTD_decompress(to, size, from, n);
+}
+
+int hf_row_page_pack(const struct hf_row_page *page, struct hf_row_scratch *scratch)
 {
 	const size_t bytes = start_of(page, page->count);
 	struct packing *p = new_packing(page, bytes, bytes + 2 * page->count + sizeof(struct hf_chunk) + 64);
+	struct hf_packed_page *packed;
 	int err;
 
-	if (!p)
+	if (!scratch->packed)
+		scratch->packed = malloc(sizeof *scratch->packed);
+	packed = scratch->packed;
+	if (!p || !packed) {
+		free(p);
 		return HF_ERR_NOMEM;
-	ret_packed->first = hf_row_page_number(page, 0);
-	ret_packed->rows = page->count;
-	ret_packed->size = (uint32_t)write_raw(p, page);
-	err = hf_squeeze(squeeze, LEVEL, p->raw, ret_packed->size, ret_packed->data, sizeof ret_packed->data,
-			 &ret_packed->n);
+	}
+	packed->first = hf_row_page_number(page, 0);
+	packed->rows = page->count;
+	packed->size = (uint32_t)write_raw(p, page);
+	err = hf_squeeze(&scratch->squeeze, LEVEL, p->raw, packed->size, packed->data, sizeof packed->data, &packed->n);
 	free(p);
 	return err;
 }
@@ -259,7 +278,8 @@ static int read_raw(struct hf_row_page *page, struct packing *p, size_t size)
 	return err ? err : put_rows(page, p, from, end);
 }
 
-int hf_row_page_unpack(struct hf_row_page *page, uint32_t rows, const uint8_t *data, size_t n, size_t size)
+int hf_row_page_unpack(struct hf_row_page *page, struct hf_row_scratch *scratch, uint32_t rows, const uint8_t *data,
+		       size_t n, size_t size)
 {
 	struct packing *p;
 	int err = HF_ERR_STATE;
@@ -271,7 +291,7 @@ int hf_row_page_unpack(struct hf_row_page *page, uint32_t rows, const uint8_t *d
 	p = new_packing(page, size, size);
 	if (!p)
 		err = HF_ERR_NOMEM;
-	else if (ZSTD_decompress(p->raw, size, data, n) == size)
+	else if (decompress(scratch, p->raw, size, data, n) == size)
 		err = read_raw(page, p, size);
 	if (err)
 		page->count = 0;

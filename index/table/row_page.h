@@ -16,6 +16,7 @@
 #include "index/table/row.h"
 
 #include <stddef.h>
+#include <zstd.h>
 
 struct hf_row_page {
 	const struct hf_table *table;
@@ -38,10 +39,18 @@ uint64_t hf_row_page_number(const struct hf_row_page *page, uint32_t i);
 
 /* Whether there is no room for another row. */
 bool hf_row_page_is_full(const struct hf_row_page *page);
-/* Its bytes, compressed, in a row of a database. */
-int hf_row_page_pack(const struct hf_row_page *page, struct hf_squeeze *squeeze, struct hf_packed_page *ret_packed);
+/* What pages have together, one after the other. */
+struct hf_row_scratch {
+	struct hf_packed_page *packed; /* once something was written */
+	struct hf_squeeze squeeze;
+	ZSTD_DCtx *decompress; /* NULL: each page takes a new one */
+};
+void hf_row_scratch_free(struct hf_row_scratch *scratch);
+/* Its bytes, compressed, in scratch->packed: a row of a database. */
+int hf_row_page_pack(const struct hf_row_page *page, struct hf_row_scratch *scratch);
 /* So many rows from such data, n bytes, which are size when they are not compressed. HF_ERR_STATE: they are no rows of
  * the table. */
-int hf_row_page_unpack(struct hf_row_page *page, uint32_t rows, const uint8_t *data, size_t n, size_t size);
+int hf_row_page_unpack(struct hf_row_page *page, struct hf_row_scratch *scratch, uint32_t rows, const uint8_t *data,
+		       size_t n, size_t size);
 
 #endif

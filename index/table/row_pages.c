@@ -12,27 +12,18 @@
 
 void hf_row_pages_close(struct hf_row_pages *pages)
 {
-	hf_db_table_close(&pages->rows);
 	for (unsigned i = 0; i < HF_ROW_PAGES_HELD; i++)
 		hf_row_page_fini(&pages->held[i].page);
-	free(pages->packed);
-	hf_squeeze_fini(&pages->squeeze);
+	hf_row_scratch_free(&pages->own);
 }
 
 uint64_t hf_row_pages_memory(const struct hf_row_pages *pages)
 {
-	uint64_t bytes = pages->packed ? sizeof *pages->packed : 0;
+	uint64_t bytes = pages->own.packed ? sizeof *pages->own.packed : 0;
 
 	for (unsigned i = 0; i < HF_ROW_PAGES_HELD; i++)
 		bytes += pages->held[i].page.room;
 	return bytes;
-}
-
-static int pack(struct hf_row_pages *pages, const struct hf_held_page *held)
-{
-	if (!pages->packed)
-		pages->packed = malloc(sizeof *pages->packed);
-	return pages->packed ? hf_row_page_pack(&held->page, &pages->squeeze, pages->packed) : HF_ERR_NOMEM;
 }
 
 static int write_page(struct hf_row_pages *pages, struct hf_held_page *held)
@@ -41,9 +32,9 @@ static int write_page(struct hf_row_pages *pages, struct hf_held_page *held)
 
 	if (!held->changed)
 		return 0;
-	err = pack(pages, held);
+	err = hf_row_page_pack(&held->page, pages->scratch);
 	if (!err)
-		err = hf_db_table_put(&pages->rows, held->page.key, pages->packed);
+		err = hf_db_table_put(pages->rows, held->page.key, pages->scratch->packed);
 	held->changed = err;
 	return err;
 }
@@ -90,7 +81,7 @@ static struct hf_held_page *held_page(struct hf_row_pages *pages, uint64_t key)
 }
 
 /* The page that a statement stands at: its row is a struct hf_packed_page. */
-static int read_page(sqlite3_stmt *stmt, struct hf_row_page *page)
+static int read_page(struct hf_row_pages *pages, sqlite3_stmt *stmt, struct hf_row_page *page)
 {
 	uint64_t first, rows, size;
 	int err;
@@ -100,7 +91,7 @@ static int read_page(sqlite3_stmt *stmt, struct hf_row_page *page)
 		return err;
 	if (sqlite3_column_type(stmt, 4) != SQLITE_BLOB)
 		return HF_ERR_STATE;
-	err = hf_row_page_unpack(page, (uint32_t)rows, sqlite3_column_blob(stmt, 4),
+	err = hf_row_page_unpack(page, pages->scratch, (uint32_t)rows, sqlite3_column_blob(stmt, 4),
 				 (size_t)sqlite3_column_bytes(stmt, 4), size);
 	if (!err && hf_row_page_number(page, 0) != first) {
 		page->count = 0;
@@ -118,7 +109,7 @@ static int seek_page(struct hf_row_pages *pages, enum hf_seek seek, uint64_t key
 
 	*ret_held = NULL;
 	if (!err)
-		err = hf_db_table_stand(&pages->rows, seek, key, &stmt);
+		err = hf_db_table_stand(pages->rows, seek, key, &stmt);
 	if (!err)
 		err = hf_col_u64(stmt, 0, HF_COUNT_MAX, &found);
 	if (!err) {
@@ -126,7 +117,7 @@ static int seek_page(struct hf_row_pages *pages, enum hf_seek seek, uint64_t key
 		if (!*ret_held)
 			err = take_place(pages, found, ret_held);
 		if (!err && !(*ret_held)->page.count)
-			err = read_page(stmt, &(*ret_held)->page);
+			err = read_page(pages, stmt, &(*ret_held)->page);
 		/* Of two pages that have the same rows one is made up. */
 		if (!err && (*ret_held)->page.key != found)
 			err = HF_ERR_STATE;
@@ -183,7 +174,7 @@ int hf_row_pages_number_near(struct hf_row_pages *pages, uint64_t key, uint64_t 
 	int err = hf_row_pages_write(pages);
 
 	if (!err)
-		err = hf_db_table_stand(&pages->rows, HF_SEEK_BACK, key, &stmt);
+		err = hf_db_table_stand(pages->rows, HF_SEEK_BACK, key, &stmt);
 	if (!err)
 		err = hf_col_u64(stmt, 0, HF_COUNT_MAX, ret_key);
 	if (!err)
@@ -203,10 +194,10 @@ static int has_room(struct hf_row_pages *pages, struct hf_held_page *held, bool 
 	*ret_room = !hf_row_page_is_full(&held->page);
 	if (!*ret_room || count < held->look)
 		return 0;
-	err = pack(pages, held);
+	err = hf_row_page_pack(&held->page, pages->scratch);
 	if (err)
 		return err;
-	held->look = (uint32_t)((uint64_t)count * (PAGE_AIM - PAGE_AIM / 32) / (pages->packed->n + 1));
+	held->look = (uint32_t)((uint64_t)count * (PAGE_AIM - PAGE_AIM / 32) / (pages->scratch->packed->n + 1));
 	*ret_room = held->look > count;
 	return 0;
 }
@@ -251,5 +242,5 @@ int hf_row_pages_cut(struct hf_row_pages *pages, uint64_t first, uint64_t last)
 	for (unsigned i = 0; i < HF_ROW_PAGES_HELD; i++)
 		if (pages->held[i].page.key >= first && pages->held[i].page.key <= last)
 			pages->held[i].page.count = 0;
-	return err < 0 ? err : hf_db_table_cut(&pages->rows, first, last);
+	return err < 0 ? err : hf_db_table_cut(pages->rows, first, last);
 }

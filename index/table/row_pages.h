@@ -13,10 +13,9 @@
 enum { HF_ROW_PAGES_HELD = 2 };
 
 struct hf_row_pages {
-	struct hf_db_table rows;
+	struct hf_db_table *rows;      /* borrowed */
 	const struct hf_table *table;  /* of what is in the pages; NULL: no page was asked for yet */
-	struct hf_packed_page *packed; /* once something was written */
-	struct hf_squeeze squeeze;
+	struct hf_row_scratch own, *scratch; /* that or another one, borrowed */
 	struct hf_held_page {
 		struct hf_row_page page; /* without rows: none */
 		bool changed;		 /* since it was written */

@@ -343,8 +343,9 @@ static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret_ye
 
 	(void)vfs;
 	(void)flags;
-	*ret_yes = parse_path(path, &fd, &dirfd, &name) && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		   S_ISREG(st.st_mode) && st.st_size > 0;
+	/* In no directory there is no journal. */
+	*ret_yes = parse_path(path, &fd, &dirfd, &name) && dirfd >= 0 &&
+		   fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	return SQLITE_OK;
 }
 

@@ -193,7 +193,7 @@ static int compare_tables(const struct pair *pair, const struct hf_table *const 
 
 struct comparison {
 	const struct hf_build *build;
-	int made_fd; /* the directory in memory, with the new files */
+	const struct hf_store_dir *made; /* the directory in memory, with the new files */
 	hf_examine_fn fn;
 	void *ctx;
 };
@@ -204,16 +204,16 @@ static int compare_file(const struct comparison *c, const char *name, enum hf_db
 	const struct hf_table *table = NULL;
 	struct pair pair = {0};
 	char what[80];
-	int err = hf_store_open(c->build->dirfd, name, kind, &pair.stored);
+	int err = hf_store_open(c->build->dir, name, kind, &pair.stored);
 
 	if (!err)
-		err = hf_store_open(c->made_fd, name, kind, &pair.made);
+		err = hf_store_open(c->made, name, kind, &pair.made);
 	if (!err)
 		err = compare_tables(&pair, tables_of[kind], &table);
 	if (!err && table) {
 		snprintf(what, sizeof what, "does not say what the capture does (table %s)", table->name);
 		c->fn(c->ctx, name, what);
-		hf_index_file_drop_open(c->build->dirfd, name, hf_store_fd(pair.stored));
+		hf_index_file_drop_open(c->build->dir, name, hf_store_fd(pair.stored));
 	}
 	hf_store_close(pair.stored);
 	hf_store_close(pair.made);
@@ -241,14 +241,15 @@ static bool has_summary(const struct hf_build *build)
 {
 	struct hf_summary *summary;
 
-	if (hf_summary_open(build->dirfd, &build->identity, &summary))
+	if (hf_summary_open(build->dir, &build->identity, &summary))
 		return false;
 	hf_summary_close(summary);
 	return true;
 }
 
 /* Builds as the stored index was built: with its limits, and with records or a summary if it has them. */
-static int make_again(const struct hf_build *build, struct hf_index *index, int dirfd, struct hf_diag *diag)
+static int make_again(const struct hf_build *build, struct hf_index *index, const struct hf_store_dir *dir,
+		      struct hf_diag *diag)
 {
 	struct hf_build again = *build;
 	struct hf_view_key *views = malloc((build->view_count + 1) * sizeof *views);
@@ -265,7 +266,7 @@ static int make_again(const struct hf_build *build, struct hf_index *index, int 
 		views[again.view_count++] = (struct hf_view_key){.ops = &hf_enc_records, .params = ""};
 	again.views = views;
 	again.limits = hf_index_limits(index);
-	again.dirfd = dirfd;
+	again.dir = dir;
 	again.summary = has_summary(build);
 	err = hf_build_run(&again, diag);
 	free(views);
@@ -274,19 +275,18 @@ static int make_again(const struct hf_build *build, struct hf_index *index, int 
 
 int hf_index_compare(const struct hf_build *build, hf_examine_fn fn, void *ctx, struct hf_diag *diag)
 {
-	struct hf_memdir *memdir = NULL;
+	struct hf_store_dir made = {.fd = -1, .into = HF_INTO_MEMORY};
 	struct hf_index *index;
-	int err = hf_index_open(build->dirfd, &build->identity, &index);
+	int err = hf_index_open(build->dir, &build->identity, &index);
 
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? 0 : err;
-	err = hf_memdir_new(-1, UINT64_MAX, &memdir);
+	err = hf_memdir_new(-1, UINT64_MAX, &made.memory);
 	if (!err)
-		err = make_again(build, index, hf_memdir_fd(memdir), diag);
+		err = make_again(build, index, &made, diag);
 	hf_index_close(index);
 	if (!err)
-		err = compare_files(
-			&(struct comparison){.build = build, .made_fd = hf_memdir_fd(memdir), .fn = fn, .ctx = ctx});
-	hf_memdir_free(memdir);
+		err = compare_files(&(struct comparison){.build = build, .made = &made, .fn = fn, .ctx = ctx});
+	hf_memdir_free(made.memory);
 	return err;
 }

@@ -3,6 +3,7 @@
 #include "index/upkeep/examine.h"
 
 #include "index/base/fault.h"
+#include "index/base/lock.h"
 #include "index/read/decode_index.h"
 #include "index/read/view_table.h"
 #include "index/store/dir_entry.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 struct examiner {
-	int dirfd;
+	const struct hf_store_dir *dir;
 	const struct hf_identity *identity;
 	enum hf_examine how;
 	hf_examine_fn fn;
@@ -72,7 +73,7 @@ static const char *header_of(int fd, enum hf_db_kind kind)
 
 static int open_as_index(struct examiner *x)
 {
-	int err = hf_index_open(x->dirfd, x->identity, &x->index);
+	int err = hf_index_open(x->dir, x->identity, &x->index);
 
 	if (err)
 		x->index = NULL;
@@ -83,7 +84,7 @@ static int open_as_index(struct examiner *x)
 static int open_as_view(struct examiner *x, const struct hf_view_key *key)
 {
 	struct hf_view_table *table;
-	int err = hf_view_table_open(x->dirfd, x->identity, key, &table);
+	int err = hf_view_table_open(x->dir, x->identity, key, &table);
 
 	x->fits = !err && x->index && hf_view_table_fits(table, x->index);
 	hf_view_table_close(table);
@@ -93,7 +94,7 @@ static int open_as_view(struct examiner *x, const struct hf_view_key *key)
 static int open_as_summary(struct examiner *x)
 {
 	struct hf_summary *summary;
-	int err = hf_summary_open(x->dirfd, x->identity, &summary);
+	int err = hf_summary_open(x->dir, x->identity, &summary);
 
 	if (!err && x->how == HF_EXAMINE_PAGES)
 		err = hf_summary_check(summary);
@@ -133,21 +134,39 @@ static int look_at_file(struct examiner *x, int fd, enum hf_db_kind kind, const 
 	return err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE ? 0 : err;
 }
 
-/* The same for one in a pack. */
+/* All rows, and so all pages that they are in. */
+static int read_rows(const struct hf_packed *file)
+{
+	struct hf_pack_copier copier;
+	int err;
+
+	HF_LOCKED(&file->pack->lock);
+	err = hf_pack_connect(file->pack);
+	if (err)
+		return err;
+	err = hf_pack_copier_init(&copier, file->pack, NULL);
+	if (!err)
+		err = hf_pack_copy(&copier, file->part, 0);
+	hf_pack_copier_fini(&copier);
+	return err;
+}
+
+/* The same of one that has no file of its own. */
 static int look_in_packs(struct examiner *x, const char *name, enum hf_db_kind kind,
 			 const struct hf_view_key *key, char *what, size_t size)
 {
-	uint8_t *bytes;
-	size_t n;
-	int err = hf_index_file_read(x->dirfd, name, &bytes, &n);
+	struct hf_packed file;
+	int err = hf_index_file_find(x->dir, name, &file);
 
-	free(bytes);
 	if (err == HF_ERR_NOT_FOUND) {
-		const char *is = kind_of(x->dirfd, name);
+		const char *is = kind_of(x->dir->fd, name);
 
 		snprintf(what, size, "%s", is ? is : "");
 		return 0;
 	}
+	if (!err && x->how == HF_EXAMINE_PAGES)
+		err = read_rows(&file);
+	hf_pack_close(file.pack);
 	if (!err)
 		err = open_as(x, kind, key);
 	if (err == HF_ERR_STATE || err == HF_ERR_NOT_FOUND)
@@ -158,7 +177,7 @@ static int look_in_packs(struct examiner *x, const char *name, enum hf_db_kind k
 static int examine(struct examiner *x, const char *name, enum hf_db_kind kind, const struct hf_view_key *key)
 {
 	char what[128] = "";
-	int fd, err = hf_index_file_open(x->dirfd, name, &fd);
+	int fd, err = hf_index_file_open(x->dir, name, &fd);
 
 	x->fits = false;
 	if (err == HF_ERR_NOT_FOUND) {
@@ -172,8 +191,8 @@ static int examine(struct examiner *x, const char *name, enum hf_db_kind kind, c
 	x->fn(x->ctx, name, what);
 	if (x->how != HF_EXAMINE_PAGES)
 		return 0;
-	hf_index_file_drop(x->dirfd, name);
-	return hf_dir_entry_remove(x->dirfd, name);
+	hf_index_file_drop(x->dir, name);
+	return hf_dir_entry_remove(x->dir->fd, name);
 }
 
 static int examine_all(struct examiner *x, const struct hf_view_key *views, size_t view_count, struct hf_examined *found)
@@ -197,10 +216,11 @@ static int examine_all(struct examiner *x, const struct hf_view_key *views, size
 	return err;
 }
 
-int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
-		     enum hf_examine how, hf_examine_fn fn, void *ctx, struct hf_examined *ret_found)
+int hf_index_examine(const struct hf_store_dir *dir, const struct hf_identity *identity,
+		     const struct hf_view_key *views, size_t view_count, enum hf_examine how, hf_examine_fn fn,
+		     void *ctx, struct hf_examined *ret_found)
 {
-	struct examiner x = {.dirfd = dirfd, .identity = identity, .how = how, .fn = fn, .ctx = ctx};
+	struct examiner x = {.dir = dir, .identity = identity, .how = how, .fn = fn, .ctx = ctx};
 	struct hf_examined found = {.tables = 0};
 	int err = examine_all(&x, views, view_count, &found);
 

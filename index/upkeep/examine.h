@@ -5,6 +5,7 @@
 
 #include "index/base/identity.h"
 #include "index/base/view_key.h"
+#include "index/store/dir.h"
 
 /*
  * Checks the decode index and the tables of these views, where they exist. fn is called for each invalid one with its
@@ -13,8 +14,8 @@
  * NULL): those that are valid and fit each other.
  */
 enum hf_examine {
-	HF_EXAMINE_OPENED, /* only opens them */
-	HF_EXAMINE_PAGES, /* every page; an invalid file is removed, or put aside if hartfs did not make it */
+	HF_EXAMINE_OPENED, /* only what opening them tells */
+	HF_EXAMINE_PAGES,  /* every page of them; what is not valid is removed */
 };
 struct hf_examined {
 	bool index;
@@ -22,7 +23,8 @@ struct hf_examined {
 	uint64_t tables;     /* bit i: that of views[i] */
 };
 typedef void (*hf_examine_fn)(void *ctx, const char *name, const char *what);
-int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
-		     enum hf_examine how, hf_examine_fn fn, void *ctx, struct hf_examined *ret_found);
+int hf_index_examine(const struct hf_store_dir *dir, const struct hf_identity *identity,
+		     const struct hf_view_key *views, size_t view_count, enum hf_examine how, hf_examine_fn fn,
+		     void *ctx, struct hf_examined *ret_found);
 
 #endif

@@ -2,13 +2,10 @@
 #include "index/upkeep/prune.h"
 
 #include "codecs/base/array.h"
-#include "index/base/codecs.h"
+#include "codecs/base/errors.h"
 #include "index/base/fault.h"
-#include "index/store/dir_entry.h"
-#include "index/store/pack.h"
-#include "index/store/store.h"
-#include "index/table/index_tables.h"
-#include "index/table/vfs.h"
+#include "index/store/disk_file.h"
+#include "index/store/spool_format.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,12 +27,11 @@ struct pruner {
 	struct hf_prune *prune;
 	struct name *names; /* of the directory, that look like ours */
 	size_t name_count;
-	uint64_t (*live)[2]; /* identities of existing captures, from the catalogues */
-	size_t live_count;
-	struct name *alive; /* prefixes of the file names of those captures */
+	struct name
+		*alive; /* what the files of captures begin with that are there, as the catalogues have them; sorted */
 	size_t alive_count;
-	bool not_ours;		   /* the file looked at last was not made by hartfs */
-	bool catalogue_unreadable; /* a catalogue cannot be read: its captures are unknown and must stay */
+	bool newer;		   /* what was looked at last is of a newer version */
+	bool catalogue_unreadable; /* what it knew is not to go */
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -54,6 +50,12 @@ static bool add_name(struct name **names, size_t *count, const char *name, size_
 	return true;
 }
 
+/* As versions with a schema before 13 did with what they had not made. */
+static bool was_put_aside(const char *name)
+{
+	return strstr(name, ".damaged-");
+}
+
 /* Our names begin with 32 hexadecimal digits, those of private files with a dot before them. */
 static bool looks_ours(const char *name)
 {
@@ -62,7 +64,7 @@ static bool looks_ours(const char *name)
 	if (strlen(name) >= HF_FILE_NAME_SIZE || strspn(hex, "0123456789abcdef") != HF_HEX_SIZE - 1 ||
 	    hex[HF_HEX_SIZE - 1] != '.')
 		return false;
-	if (hf_dir_entry_is_aside(name))
+	if (was_put_aside(name))
 		return true;
 	if (name[0] == '.')
 		return ends_with(name, ".part") || ends_with(name, ".part-journal");
@@ -130,46 +132,60 @@ static void drop(struct pruner *p, const char *name, const char *reason)
 		prune->on_file(prune->ctx, name, (uint64_t)st.st_size, reason);
 }
 
-static bool is_file(int dirfd, const char *name)
+static const char another_version[] = "of another version, or damaged",
+		  unknown[] = "its capture is gone, changed or not known";
+
+/* Packs were no databases before schema 13. */
+static bool is_old_pack(int fd)
+{
+	uint8_t magic[8];
+
+	return hf_spool_read_at(fd, 0, magic, sizeof magic) == 0 && memcmp(magic, "HARTPACK", sizeof magic) == 0;
+}
+
+/* Whether hartfs made the file, as its first bytes tell, or the last ones of a spool. */
+static bool is_ours(int fd, const char *name, bool *ret_old, int *ret_err)
 {
 	struct stat st;
 
-	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+	*ret_old = false;
+	*ret_err = 0;
+	for (int kind = HF_DB_INDEX; kind <= HF_DB_PACK; kind++) {
+		const enum hf_db_look look = hf_db_look(fd, (enum hf_db_kind)kind);
+
+		*ret_old = look == HF_LOOK_OLD;
+		if (look == HF_LOOK_UNREADABLE)
+			*ret_err = HF_ERR_INDEX_DIR;
+		if (look == HF_LOOK_UNREADABLE || look == HF_LOOK_OLD || look == HF_LOOK_OURS)
+			return !*ret_err;
+	}
+	*ret_old = ends_with(name, ".hfp") && is_old_pack(fd);
+	return *ret_old ||
+	       (ends_with(name, ".hfs") && fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size));
 }
 
-static const char damaged[] = "damaged", another_version[] = "of another version, or damaged";
-
 /*
- * Opens a file to be judged. *ret_reason: why it can go, if its pages show that. *ret_fd is -1 if it is not to be
- * judged: of another user, not made by hartfs, of a newer version, or no file.
+ * Opens a file to be judged. *ret_reason: it is of an older version. *ret_fd is -1 if it is to stay: somebody else's,
+ * of a newer version, or no file.
  */
-static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int *ret_fd, const char **ret_reason)
+static int look_at(struct pruner *p, const char *name, int *ret_fd, const char **ret_reason)
 {
-	bool ours;
-	int fd, err = hf_index_file_open(p->prune->dirfd, name, &fd);
+	bool ours, old;
+	int err = hf_disk_file_open(p->prune->dirfd, name, ret_fd);
 
-	*ret_fd = -1;
 	*ret_reason = NULL;
-	p->not_ours = err && !is_file(p->prune->dirfd, name);
+	p->newer = false;
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? 0 : err;
-	if (hf_db_is_newer(fd)) {
-		err = add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1) ? 0 : HF_ERR_NOMEM;
-		close(fd);
-		return err;
+	ours = is_ours(*ret_fd, name, &old, &err);
+	p->newer = hf_db_is_newer(*ret_fd);
+	if (ours && !p->newer) {
+		*ret_reason = old ? another_version : NULL;
+		return 0;
 	}
-	ours = hf_dir_entry_is_ours(fd, name, &err);
-	p->not_ours = !ours;
-	if (err || !ours) {
-		close(fd);
-		return err;
-	}
-	*ret_fd = fd;
-	if (hf_db_look(fd, kind) == HF_LOOK_OLD)
-		*ret_reason = another_version;
-	else if (hf_db_look(fd, kind) != HF_LOOK_OURS || (err = hf_vfs_verify(fd)) == HF_ERR_STATE)
-		*ret_reason = damaged;
-	return err == HF_ERR_STATE ? 0 : err;
+	close(*ret_fd);
+	*ret_fd = -1;
+	return err;
 }
 
 /* ---- which captures exist ---- */
@@ -207,21 +223,20 @@ static bool is_same(int root, sqlite3_stmt *stmt)
 
 static int add_live(struct pruner *p, sqlite3_stmt *stmt)
 {
-	uint64_t *print;
+	uint64_t files[2];
+	char hex[HF_HEX_SIZE];
 
-	if (hf_array_room(&p->live, p->live_count, sizeof *p->live))
-		return HF_ERR_NOMEM;
-	print = p->live[p->live_count];
-	if (!hf_col_u64(stmt, 3, UINT64_MAX, &print[0]) && !hf_col_u64(stmt, 4, UINT64_MAX, &print[1]))
-		p->live_count++;
-	return 0;
+	if (hf_col_u64(stmt, 3, UINT64_MAX, &files[0]) || hf_col_u64(stmt, 4, UINT64_MAX, &files[1]))
+		return 0;
+	hf_index_put_hex(files, hex);
+	return add_name(&p->alive, &p->alive_count, hex, HF_HEX_SIZE - 1) ? 0 : HF_ERR_NOMEM;
 }
 
 static int read_rows(struct pruner *p, sqlite3 *db, int root)
 {
 	sqlite3_stmt *stmt;
 	int err = hf_db_prepare(
-		db, "SELECT size, inode, mtime_ns, print_low, print_high, path FROM file WHERE kind = 3", &stmt);
+		db, "SELECT size, inode, mtime_ns, files_low, files_high, path FROM file WHERE kind = 3", &stmt);
 
 	while (!err && !(err = hf_db_step(stmt)))
 		if (is_same(root, stmt))
@@ -253,26 +268,25 @@ static int open_root(sqlite3 *db, int *ret_err)
 /* *ret_reason: why it can go, or NULL. */
 static int read_catalogue(struct pruner *p, const char *name, const char **ret_reason)
 {
-	sqlite3 *db;
-	int fd, root, err = look_at(p, name, HF_DB_CATALOGUE, &fd, ret_reason);
+	sqlite3 *db = NULL;
+	int fd, root = -1, err = look_at(p, name, &fd, ret_reason);
 
-	/* Its captures are not known. */
-	p->catalogue_unreadable |= p->not_ours || *ret_reason;
+	/* Of what stood in it nothing is known. */
+	p->catalogue_unreadable |= (fd < 0 && !p->newer) || *ret_reason;
 	if (err || fd < 0 || *ret_reason)
 		goto out;
 	err = hf_db_open(fd, HF_DB_CATALOGUE, &db);
-	if (!err) {
+	if (!err)
 		root = open_root(db, &err);
-		if (root < 0 && !err)
-			*ret_reason = "the archive is gone";
-		else if (root >= 0)
-			err = read_rows(p, db, root);
-		if (root >= 0)
-			close(root);
-		hf_db_close(db);
-	}
+	if (!err && root < 0)
+		*ret_reason = "the archive is gone";
+	else if (!err)
+		err = read_rows(p, db, root);
+	if (root >= 0)
+		close(root);
+	hf_db_close(db);
 	if (err == HF_ERR_STATE) {
-		*ret_reason = damaged;
+		*ret_reason = another_version;
 		p->catalogue_unreadable = true;
 		err = 0;
 	}
@@ -284,188 +298,50 @@ out:
 
 /* ---- which files go ---- */
 
-static bool is_live(const struct pruner *p, const struct hf_identity *identity)
-{
-	for (size_t i = 0; i < p->live_count; i++)
-		if (p->live[i][0] == identity->print[0] && p->live[i][1] == identity->print[1])
-			return true;
-	return false;
-}
-
-/* Whether a decoder of a later version made it: a newer program can use it. */
-static bool is_newer(const struct hf_index_meta *meta)
-{
-	const struct hf_codec *codec = *meta->codec ? hf_index_codec_named(meta->codec) : NULL;
-
-	return *meta->codec && (!codec || codec->version < meta->codec_version);
-}
-
-/* Judges a decode index. Spools and private files of its capture go or stay with it. */
-static int read_index(struct pruner *p, const char *name, const char **ret_reason)
-{
-	struct hf_index_meta meta;
-	char right[HF_FILE_NAME_SIZE];
-	struct hf_store *store = NULL;
-	int fd, err = look_at(p, name, HF_DB_INDEX, &fd, ret_reason);
-
-	if (err || fd < 0 || *ret_reason)
-		goto out;
-	err = hf_store_open(p->prune->dirfd, name, HF_DB_INDEX, &store);
-	if (!err)
-		err = hf_store_meta(store, &hf_table_index_meta, &meta);
-	hf_store_close(store);
-	if (err == HF_ERR_STATE)
-		*ret_reason = damaged;
-	if (err)
-		goto out;
-	hf_index_file_name_index(&meta.identity, right);
-	if (strcmp(right, name) != 0 && !is_newer(&meta))
-		*ret_reason = another_version;
-	else if (strcmp(right, name) == 0 && !p->catalogue_unreadable && !is_live(p, &meta.identity))
-		*ret_reason = "its capture is gone, changed or not known";
-	else if (!add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1))
-		err = HF_ERR_NOMEM;
-out:
-	if (fd >= 0)
-		close(fd);
-	return err == HF_ERR_STATE ? 0 : err;
-}
-
-/* Whether a file in a pack is the decode index of an existing capture. */
-static int read_packed(const struct pruner *p, const struct hf_pack *pack, const struct hf_pack_entry *entry,
-		       bool *ret_live)
-{
-	struct hf_index_meta meta;
-	struct hf_store *store = NULL;
-	uint8_t *bytes;
-	int err = hf_pack_read(pack, entry, &bytes);
-
-	*ret_live = false;
-	if (!err)
-		err = hf_store_open_bytes(bytes, entry->size, HF_DB_INDEX, &store);
-	if (!err)
-		err = hf_store_meta(store, &hf_table_index_meta, &meta);
-	hf_store_close(store);
-	*ret_live = !err && (p->catalogue_unreadable || is_live(p, &meta.identity));
-	return err == HF_ERR_STATE ? 0 : err;
-}
-
-/* Notes the existing captures of a pack; without any it can go. */
-static int read_captures(struct pruner *p, const struct hf_pack *pack, const char **ret_reason)
-{
-	size_t live_count = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < pack->count && !err; i++) {
-		const struct hf_pack_entry *entry = &pack->entries[i];
-		char hex[HF_HEX_SIZE];
-		bool live = false;
-
-		if (entry->index)
-			err = read_packed(p, pack, entry, &live);
-		if (err || !live)
-			continue;
-		live_count++;
-		for (size_t j = 0; j < (HF_HEX_SIZE - 1) / 2; j++)
-			snprintf(hex + 2 * j, 3, "%02x", entry->key.bytes[j]);
-		err = add_name(&p->alive, &p->alive_count, hex, HF_HEX_SIZE - 1) ? 0 : HF_ERR_NOMEM;
-	}
-	if (!err && !live_count)
-		*ret_reason = "its captures are gone, changed or not known";
-	return err;
-}
-
-static int read_pack(struct pruner *p, const char *name, const char **ret_reason)
-{
-	struct hf_pack *pack;
-	int fd, err = hf_index_file_open(p->prune->dirfd, name, &fd);
-
-	*ret_reason = NULL;
-	if (err)
-		return err == HF_ERR_NOT_FOUND ? 0 : err;
-	if (!hf_pack_is_ours(fd) || hf_pack_is_newer(fd)) {
-		close(fd);
-		return 0;
-	}
-	err = hf_pack_open(fd, name, &pack);
-	if (err == HF_ERR_STATE) {
-		*ret_reason = another_version;
-		return 0;
-	}
-	if (err)
-		return err;
-	err = read_captures(p, pack, ret_reason);
-	hf_pack_close(pack);
-	return err;
-}
-
-/* Judges a view table. It may stay without its index, which may be damaged and be made again. */
-static int read_table(struct pruner *p, const char *name, const char **ret_reason)
-{
-	struct hf_view_meta *meta = calloc(1, sizeof *meta);
-	char right[HF_HEX_SIZE];
-	struct hf_store *store = NULL;
-	int fd = -1, err = meta ? look_at(p, name, HF_DB_VIEW, &fd, ret_reason) : HF_ERR_NOMEM;
-
-	if (err || fd < 0 || *ret_reason)
-		goto out;
-	err = hf_store_open(p->prune->dirfd, name, HF_DB_VIEW, &store);
-	if (!err)
-		err = hf_store_meta(store, &hf_table_view_meta, meta);
-	hf_store_close(store);
-	if (err == HF_ERR_STATE)
-		*ret_reason = damaged;
-	if (err)
-		goto out;
-	hf_index_file_hex(&meta->identity, right);
-	if (strncmp(right, name, HF_HEX_SIZE - 1) == 0 && is_live(p, &meta->identity) &&
-	    !add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1))
-		err = HF_ERR_NOMEM;
-out:
-	if (fd >= 0)
-		close(fd);
-	free(meta);
-	return err == HF_ERR_STATE ? 0 : err;
-}
-
-/* Judges a summary: it goes with its capture, or if it is damaged. */
-static int read_summary(struct pruner *p, const char *name, const char **ret_reason)
-{
-	int fd, err = look_at(p, name, HF_DB_SUMMARY, &fd, ret_reason);
-
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return memcmp(a, b, HF_HEX_SIZE - 1);
 }
 
-/* p->alive is sorted. */
 static bool is_alive(const struct pruner *p, const char *hex)
 {
 	return p->alive_count && bsearch(hex, p->alive, p->alive_count, sizeof *p->alive, compare_names);
 }
 
-/* Whether hartfs made the file, by a first look. A private file may still be empty. */
-static bool is_ours(const struct pruner *p, const char *name, int *ret_err)
+/* Takes fd. Without a capture that is there a pack can go. */
+static int read_pack(struct pruner *p, int fd, const char *name, const char **ret_reason)
 {
-	bool ours;
-	int fd;
+	struct hf_pack *pack;
+	char hex[HF_HEX_SIZE];
+	int err = hf_pack_open(fd, name, &pack);
 
-	*ret_err = 0;
-	if (name[0] == '.')
-		return true;
-	*ret_err = hf_index_file_open(p->prune->dirfd, name, &fd);
-	if (*ret_err) {
-		*ret_err = *ret_err == HF_ERR_NOT_FOUND ? 0 : *ret_err;
-		return false;
+	*ret_reason = err ? another_version : p->catalogue_unreadable ? NULL : unknown;
+	for (size_t i = 0; !err && i < pack->count && *ret_reason; i++) {
+		hf_index_put_hex(pack->entries[i].key.files, hex);
+		if (is_alive(p, hex))
+			*ret_reason = NULL;
 	}
-	ours = hf_dir_entry_is_ours(fd, name, ret_err);
+	hf_pack_close(pack);
+	return err == HF_ERR_STATE ? 0 : err;
+}
+
+/* Of a capture that no catalogue knows, or of an older version. */
+static int judge_file(struct pruner *p, const char *name, const char **ret_reason)
+{
+	int fd, err;
+
+	*ret_reason = NULL;
+	if (is_alive(p, name))
+		return 0;
+	err = look_at(p, name, &fd, ret_reason);
+	if (err || fd < 0)
+		return err;
+	if (!*ret_reason && ends_with(name, ".hfp"))
+		return read_pack(p, fd, name, ret_reason);
+	if (!*ret_reason && !p->catalogue_unreadable)
+		*ret_reason = unknown;
 	close(fd);
-	return ours;
+	return 0;
 }
 
 /* A private file may be resumed by the next build, so it stays for a while. */
@@ -479,46 +355,43 @@ static bool is_recent(const struct pruner *p, const char *name)
 	       now.tv_sec - st.st_mtim.tv_sec < HF_PRUNE_PART_AGE;
 }
 
-/* Judges all other files: those of no existing capture, and what has the name of an index file and is none. */
-static void judge_rest(struct pruner *p, const char *name)
+static int judge(struct pruner *p, const char *name)
 {
-	int err;
-	const bool private = name[0] == '.', alive = is_alive(p, name + private), ours = is_ours(p, name, &err);
+	const char *reason = NULL;
+	int err = 0;
 
-	if (hf_dir_entry_is_aside(name))
-		drop(p, name, "was put aside, for hartfs did not make it");
-	else if (!err && !private && alive && !ours)
-		drop(p, name, "is in the place of an index file and is none");
-	/* A file that cannot be read is not judged. */
-	else if (err || ends_with(name, ".hfc") || ends_with(name, ".hfi") || ends_with(name, ".hfp") || alive ||
-		 (private && is_recent(p, name)) || !ours || (p->catalogue_unreadable && !private))
-		p->prune->kept++;
+	if (was_put_aside(name))
+		reason = "was put aside by an older version";
+	else if (name[0] != '.')
+		err = judge_file(p, name, &reason);
+	else if (!is_alive(p, name + 1) && !is_recent(p, name))
+		reason = "an interrupted build";
+	if (reason)
+		drop(p, name, reason);
 	else
-		drop(p, name, private ? "an interrupted build" : "without an index that is of use");
+		p->prune->kept++;
+	return err;
 }
 
-typedef int (*read_fn)(struct pruner *p, const char *name, const char **ret_reason);
-
-static bool is_published(const char *name, const char *end)
+static bool is_catalogue(const char *name)
 {
-	return name[0] != '.' && ends_with(name, end);
+	return name[0] != '.' && ends_with(name, ".hfc");
 }
 
-/* All files with that ending: after all were read, those go for which read gave a reason. */
-static int judge(struct pruner *p, const char *end, read_fn read)
+/* They are all read before anything goes. */
+static int judge_catalogues(struct pruner *p)
 {
 	const char **reasons = calloc(p->name_count + 1, sizeof *reasons);
 	int err = reasons ? 0 : HF_ERR_NOMEM;
 
 	for (size_t i = 0; i < p->name_count && !err; i++)
-		if (is_published(p->names[i].name, end))
-			err = read(p, p->names[i].name, &reasons[i]);
+		if (is_catalogue(p->names[i].name))
+			err = read_catalogue(p, p->names[i].name, &reasons[i]);
 	for (size_t i = 0; i < p->name_count && !err; i++) {
-		if (!reasons[i])
-			continue;
-		drop(p, p->names[i].name, reasons[i]);
-		/* It was judged. NOLINTNEXTLINE(clang-analyzer-unix.Malloc): p->names still has the row */
-		p->names[i].name[0] = '\0';
+		if (reasons[i])
+			drop(p, p->names[i].name, reasons[i]);
+		else if (is_catalogue(p->names[i].name))
+			p->prune->kept++;
 	}
 	free(reasons);
 	return err;
@@ -531,22 +404,13 @@ int hf_prune_run(struct hf_prune *prune)
 
 	prune->files = prune->bytes = prune->kept = 0;
 	if (!err)
-		err = judge(&p, ".hfc", read_catalogue);
-	if (!err)
-		err = judge(&p, ".hfi", read_index);
-	if (!err)
-		err = judge(&p, ".hfp", read_pack);
-	if (!err)
-		err = judge(&p, ".hfv", read_table);
-	if (!err)
-		err = judge(&p, ".hfq", read_summary);
+		err = judge_catalogues(&p);
 	if (p.alive_count)
 		qsort(p.alive, p.alive_count, sizeof *p.alive, compare_names);
 	for (size_t i = 0; i < p.name_count && !err; i++)
-		if (*p.names[i].name)
-			judge_rest(&p, p.names[i].name);
+		if (!is_catalogue(p.names[i].name))
+			err = judge(&p, p.names[i].name);
 	free(p.names);
-	free(p.live);
 	free(p.alive);
 	return err;
 }

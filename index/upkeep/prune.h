@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Removes from an index directory: files of captures that no catalogue knows, or that are gone or have changed;
- * catalogues of archives that are gone; files of older versions; damaged files (every page is read); files that were
- * put aside; and what has the name of a known capture's file and is none. Other files that hartfs did not make stay,
- * whatever their name, and so do those of newer versions. While a catalogue is damaged, valid files of captures that
- * the others do not know stay.
+ * What may go from an index directory: the files of captures that no catalogue knows, or that are gone or were changed
+ * since; catalogues of archives that are gone; what an older version of the schema made, or put aside. All else that is
+ * not ours stays, whatever its name, and so does what a newer version made. While a catalogue cannot be read, no file
+ * of a capture that the others do not know goes.
  */
 #ifndef HF_INDEX_PRUNE_H
 #define HF_INDEX_PRUNE_H

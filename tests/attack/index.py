@@ -125,9 +125,6 @@ def swap(round_, path, rng):
 def directory(_, path, rng):
     os.unlink(path)
     os.mkdir(path, rng.choice((0o755, 0o700, 0o000)))
-    if rng.random() < 0.5:
-        open(os.path.join(path, "precious"), "w").write("precious\n")
-        return "a directory with something in it"
     return "an empty directory"
 
 
@@ -317,7 +314,6 @@ class Round:
         subprocess.run(["cp", "-a", self.pristine, self.index], check=True)
         open(self.victim, "w").write("not ours\n")
         self.touched = set()
-        self.aside = []
         names = sorted(os.listdir(self.pristine))
         return rng.sample(names, min(number, len(names)))
 
@@ -328,8 +324,6 @@ class Round:
             # Others of this name may be made anew with it, other captures' may not.
             self.touched.add(name[:32])
             told.append("%s: %s" % (name, rng.choice(kinds)(self, path, rng)))
-            if os.path.isdir(path) and os.path.exists(os.path.join(path, "precious")):
-                self.aside.append(name)
         return told
 
     def states(self):
@@ -349,19 +343,15 @@ class Round:
                 raise Wrong("hartfs %s does not end" % name)
             if done.status not in (0, 1, 3) or "Sanitizer" in done.text:
                 raise Wrong("hartfs %s ended with %s: %s" % (name, done.status, done.text[-500:]))
-        return "--prune" in args
 
-    def check_others(self, before, pruned):
+
+    def check_others(self, before):
         after = self.states()
         for name, state in before.items():
             if after.get(name) != state:
                 raise Wrong("%s was not damaged, and is %s now" % (name, "another" if name in after else "gone"))
         if os.path.exists(self.victim) and open(self.victim).read() != "not ours\n" or not os.path.exists(self.victim):
             raise Wrong("what a link points to was changed")
-        if self.aside and not pruned:
-            found = sum("precious" in files for _, _, files in os.walk(self.index))
-            if found < len(self.aside):
-                raise Wrong("what lay in a directory was removed")
 
     def verify(self):
         mount = self.mount
@@ -383,7 +373,6 @@ class Round:
     def run_damage(self, names, rng):
         mount = self.mount
         how = rng.choice(("mount", "mount", "mount", "tools", "live"))
-        pruned = False
         if how == "live":
             mount.start("--wait", status=(0, 3))
             settle(self.attack, mount, self.truth)
@@ -391,13 +380,13 @@ class Round:
         self.told = [how] + told
         before = self.states()
         if how == "tools":
-            pruned = self.use_tools(rng)
+            self.use_tools(rng)
         if how != "live":
             mount.start()
         settle(self.attack, mount, self.truth)
-        self.check_others(before, pruned)
+        self.check_others(before)
         self.remount()
-        self.check_others(before, pruned)
+        self.check_others(before)
 
     def run_forged(self, names, rng):
         mount = self.mount
@@ -408,7 +397,7 @@ class Round:
         wrong = [entry for entry in wrong if os.path.basename(entry[0]) not in RETOLD]
         if wrong:
             raise Wrong("wrong bytes: %s: %s instead of %s" % wrong[0])
-        self.check_others(before, False)
+        self.check_others(before)
         if not mount.connection():
             raise Wrong("the server ended")
         self.verify()

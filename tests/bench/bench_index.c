@@ -24,7 +24,7 @@ extern const struct hf_codec hf_codec_stf;
 
 struct bench {
 	char dir[64];
-	int dirfd;
+	struct hf_store_dir at;
 	struct hf_src *file;
 	struct hf_identity identity;
 	struct hf_enc_env env;
@@ -58,7 +58,7 @@ static void empty(struct bench *b)
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		unlinkat(b->dirfd, entry->d_name, 0);
+		unlinkat(b->at.fd, entry->d_name, 0);
 	if (dir)
 		closedir(dir);
 }
@@ -133,7 +133,7 @@ static unsigned threads(void *ctx)
 static double build(struct bench *b, const struct hf_view_key *keys, size_t count)
 {
 	const struct hf_build build = {
-		.dirfd = b->dirfd,
+		.dir = &b->at,
 		.file = b->file,
 		.identity = b->identity,
 		.views = keys,
@@ -183,7 +183,7 @@ static void sizes_and_lookups(struct bench *b, const struct hf_view_key *keys, s
 	struct hf_chunk chunk;
 	double start;
 
-	must(hf_index_open(b->dirfd, &b->identity, &index), "open");
+	must(hf_index_open(&b->at, &b->identity, &index), "open");
 	if (!hf_index_harts(index, &harts))
 		return;
 	printf("  %-28s %8" PRIu64 " bytes %7.1f a chunk of %" PRIu64 "\n", "decode index", hf_index_file_size(index),
@@ -193,7 +193,7 @@ static void sizes_and_lookups(struct bench *b, const struct hf_view_key *keys, s
 		struct hf_view_chunk row;
 		uint64_t size;
 
-		if (hf_view_table_open(b->dirfd, &b->identity, &keys[i], &table))
+		if (hf_view_table_open(&b->at, &b->identity, &keys[i], &table))
 			continue;
 		size = hf_view_table_size(table, harts[0].id);
 		printf("  %-28s %8" PRIu64 " bytes %7.1f\n", keys[i].ops->view, hf_view_table_file_size(table),
@@ -216,7 +216,7 @@ static void sizes_and_lookups(struct bench *b, const struct hf_view_key *keys, s
 	hf_index_close(index);
 	start = seconds();
 	for (int k = 0; k < 1000; k++) {
-		must(hf_index_open(b->dirfd, &b->identity, &index), "open");
+		must(hf_index_open(&b->at, &b->identity, &index), "open");
 		hf_index_close(index);
 	}
 	printf("  %-28s %8.2f us\n", "open and close", (seconds() - start) * 1e6 / 1000);
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
 {
 	struct bench b = {.dir = "/tmp/hartfs-bench-XXXXXX"};
 
-	if (!mkdtemp(b.dir) || (b.dirfd = open(b.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	if (!mkdtemp(b.dir) || (b.at.fd = open(b.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return 1;
 	must(hf_disasm_new((struct hf_disasm **)&b.env.disasm), "disasm");
 	for (int i = 1; i < argc; i++)

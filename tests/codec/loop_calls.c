@@ -553,10 +553,10 @@ static void check_built(const struct sample *s, const struct hf_build *build, co
 	struct asking a = {0};
 	size_t n;
 
-	CHECK_EQ(hf_index_open(build->dirfd, &build->identity, &a.index), 0);
+	CHECK_EQ(hf_index_open(build->dir, &build->identity, &a.index), 0);
 	n = hf_index_harts(a.index, &harts);
 	if (hf_summary_is_wanted(a.index)) {
-		CHECK_EQ(hf_summary_open(build->dirfd, &build->identity, &a.summary), 0);
+		CHECK_EQ(hf_summary_open(build->dir, &build->identity, &a.summary), 0);
 		CHECK_EQ(hf_summary_check(a.summary), 0);
 		for (size_t i = 0; i < n; i++)
 			check_hart(s, &a, harts[i].id, room);
@@ -571,6 +571,7 @@ static unsigned directory;
 
 static void check_with(const struct sample *s, uint64_t insns, const struct hf_call_room *room)
 {
+	struct hf_store_dir at = {.fd = -1};
 	const struct hf_chunk_limits limits = {.insns = insns};
 	struct hf_build build = {
 		.file = s->src, .setup = s->setup, .limits = &limits, .summary = true, .call_room = room};
@@ -580,12 +581,13 @@ static void check_with(const struct sample *s, uint64_t insns, const struct hf_c
 	sample_about("%s, chunks of %llu, %u nodes", s->name, (unsigned long long)insns, room->nodes);
 	snprintf(dir, sizeof dir, "%s/%u", base, directory++);
 	CHECK_EQ(mkdir(dir, 0700), 0);
-	build.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(build.dirfd >= 0);
+	at.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(at.fd >= 0);
+	build.dir = &at;
 	CHECK_EQ(hf_identity_of(s->src, 0, &build.identity, &diag), 0);
 	CHECK_EQ(hf_build_run(&build, &diag), 0);
 	check_built(s, &build, room);
-	close(build.dirfd);
+	close(at.fd);
 }
 
 static void check(struct sample *s)

@@ -498,11 +498,11 @@ static void check_built(const struct sample *s, const struct hf_build *build, bo
 	struct hf_index *index;
 	size_t n;
 
-	CHECK_EQ(hf_index_open(build->dirfd, &build->identity, &index), 0);
+	CHECK_EQ(hf_index_open(build->dir, &build->identity, &index), 0);
 	n = hf_index_harts(index, &harts);
 	if (!hf_summary_is_wanted(index))
 		n = 0;
-	CHECK_EQ(hf_summary_open(build->dirfd, &build->identity, &summary), n ? 0 : HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_summary_open(build->dir, &build->identity, &summary), n ? 0 : HF_ERR_NOT_FOUND);
 	if (n)
 		CHECK_EQ(hf_summary_check(summary), 0);
 	for (size_t i = 0; i < n; i++) {
@@ -528,6 +528,7 @@ static unsigned directory;
 
 static void check_with(const struct sample *s, uint64_t insns, size_t room)
 {
+	struct hf_store_dir at = {.fd = -1};
 	const struct hf_chunk_limits limits = {.insns = insns};
 	struct hf_build build = {
 		.file = s->src, .setup = s->setup, .limits = &limits, .summary = true, .room = &rooms[room]};
@@ -537,12 +538,13 @@ static void check_with(const struct sample *s, uint64_t insns, size_t room)
 	sample_about("%s, chunks of %llu, room %zu", s->name, (unsigned long long)insns, room);
 	snprintf(dir, sizeof dir, "%s/%u", base, directory++);
 	CHECK_EQ(mkdir(dir, 0700), 0);
-	build.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(build.dirfd >= 0);
+	at.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(at.fd >= 0);
+	build.dir = &at;
 	CHECK_EQ(hf_identity_of(s->src, 0, &build.identity, &diag), 0);
 	CHECK_EQ(hf_build_run(&build, &diag), 0);
 	check_built(s, &build, room < EXACT_ROOMS);
-	close(build.dirfd);
+	close(at.fd);
 }
 
 static void check(struct sample *s)

@@ -383,14 +383,14 @@ static void check_built(const struct sample *s, const struct hf_build *build)
 	struct hf_index *index;
 	size_t n;
 
-	CHECK_EQ(hf_index_open(build->dirfd, &build->identity, &index), 0);
+	CHECK_EQ(hf_index_open(build->dir, &build->identity, &index), 0);
 	n = hf_index_harts(index, &harts);
 	if (!hf_summary_is_wanted(index)) {
-		CHECK_EQ(hf_summary_open(build->dirfd, &build->identity, &summary), HF_ERR_NOT_FOUND);
+		CHECK_EQ(hf_summary_open(build->dir, &build->identity, &summary), HF_ERR_NOT_FOUND);
 		hf_index_close(index);
 		return;
 	}
-	CHECK_EQ(hf_summary_open(build->dirfd, &build->identity, &summary), 0);
+	CHECK_EQ(hf_summary_open(build->dir, &build->identity, &summary), 0);
 	CHECK(hf_summary_fits(summary, index));
 	CHECK_EQ(hf_summary_check(summary), 0);
 	for (size_t i = 0; i < n; i++)
@@ -405,6 +405,7 @@ static unsigned directory;
 
 static void check_with(const struct sample *s, uint64_t insns, const struct hf_run_table_room *room)
 {
+	struct hf_store_dir at = {.fd = -1};
 	const struct hf_chunk_limits limits = {.insns = insns};
 	struct hf_build build = {.file = s->src, .setup = s->setup, .limits = &limits, .summary = true, .room = room};
 	struct hf_diag diag;
@@ -413,12 +414,13 @@ static void check_with(const struct sample *s, uint64_t insns, const struct hf_r
 	sample_about("%s, chunks of %llu%s", s->name, (unsigned long long)insns, room ? ", little memory" : "");
 	snprintf(dir, sizeof dir, "%s/%u", base, directory++);
 	CHECK_EQ(mkdir(dir, 0700), 0);
-	build.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(build.dirfd >= 0);
+	at.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(at.fd >= 0);
+	build.dir = &at;
 	CHECK_EQ(hf_identity_of(s->src, 0, &build.identity, &diag), 0);
 	CHECK_EQ(hf_build_run(&build, &diag), 0);
 	check_built(s, &build);
-	close(build.dirfd);
+	close(at.fd);
 }
 
 static void check(struct sample *s)

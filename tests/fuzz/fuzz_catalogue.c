@@ -29,7 +29,7 @@ static struct hf_catalogue *open_cat(void)
 	struct hf_catalogue_key key = {.path = "/srv/traces", .ino = 7, .views = t.keys, .view_count = 3};
 	struct hf_catalogue *cat;
 
-	CHECK_EQ(hf_catalogue_open(t.dirfd, &key, &cat), 0);
+	CHECK_EQ(hf_catalogue_open(&t.at, &key, &cat), 0);
 	return cat;
 }
 

@@ -2,34 +2,60 @@
 /*
  * Index files as hostile input. The first byte says what the rest is: bit 0 a view table instead of a decode index;
  * bit 1 changes to a valid file (each: page, offset in it, count, bytes) instead of a whole file; bit 2 page checksums
- * are put right, so that what lies behind them is reached; bit 3 a private file that a build resumes; bit 4 both files are
- * compared with what the capture says, and what is left then says the same.
+ * are put right, so that what lies behind them is reached; bit 3 a private file that a build resumes; bit 4 both files
+ * are compared with what the capture says, and what is left then says the same; bit 5 it is a pack with both files.
  * Whatever is opened may fail to answer, but not answer nonsense.
  */
 #include "index/store/file.h"
+#include "index/store/packs.h"
 #include "index/table/db.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { VIEW = 1, PART = 8, COMPARED = 16 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
+enum { VIEW = 1, PART = 8, COMPARED = 16, PACK = 32 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
 
 /* Of each kind of thing so many are looked at. */
 #define LOOKS 12
 
 static struct hf_ixtest t;
 static char names[2][HF_FILE_NAME_SIZE]; /* decode index, view table */
-static struct hf_walk_bytes valid[2];
+static struct hf_walk_bytes valid[2], valid_pack;
 
 static void clean_up(void)
 {
 	hf_bytes_free(&valid[0]);
 	hf_bytes_free(&valid[1]);
+	hf_bytes_free(&valid_pack);
 	hf_ixtest_fini(&t);
+}
+
+static int is_pack(const struct dirent *entry)
+{
+	return strstr(entry->d_name, ".hfp") != NULL;
+}
+
+/* The same files in a pack. */
+static void set_up_pack(void)
+{
+	struct dirent **list;
+
+	hf_ixtest_clear(&t);
+	t.at.into = HF_INTO_PACKS;
+	CHECK_EQ(hf_packs_new(t.dirfd, &t.at.packs), 0);
+	CHECK_EQ(hf_build_run(&t.build, NULL), 0);
+	CHECK_EQ(hf_packs_flush(t.at.packs), 0);
+	hf_packs_free(t.at.packs);
+	t.at = (struct hf_store_dir){.fd = t.dirfd};
+	CHECK_EQ(scandir(t.dir, &list, is_pack, NULL), 1);
+	valid_pack = hf_bytes_load(t.dir, list[0]->d_name);
+	free(list[0]);
+	free(list);
 }
 
 static void set_up(void)
@@ -44,6 +70,7 @@ static void set_up(void)
 	CHECK_EQ(hf_index_file_name_view(&t.identity, &t.keys[0], names[1]), 0);
 	for (int i = 0; i < 2; i++)
 		valid[i] = hf_bytes_load(t.dir, names[i]);
+	set_up_pack();
 }
 
 static bool is_answer(int err)
@@ -75,7 +102,7 @@ static void look_at_index(void)
 	struct hf_diag diag;
 	uint64_t at = 0;
 	size_t n;
-	int err = hf_index_open(t.dirfd, &t.identity, &index);
+	int err = hf_index_open(&t.at, &t.identity, &index);
 
 	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
@@ -105,7 +132,7 @@ static void look_at_index(void)
 static void look_at_view(void)
 {
 	struct hf_view_table *table;
-	int err = hf_view_table_open(t.dirfd, &t.identity, &t.keys[0], &table);
+	int err = hf_view_table_open(&t.at, &t.identity, &t.keys[0], &table);
 
 	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
@@ -123,6 +150,20 @@ static void look_at_view(void)
 		}
 	}
 	hf_view_table_close(table);
+}
+
+/* Whatever there is in it, what is built is right. */
+static void look_at_pack(unsigned mode, const uint8_t *bytes, size_t n)
+{
+	db_fuzz_store(t.dirfd, "00000000000000010000000000000000.hfp", &valid_pack, mode, bytes, n);
+	t.at.into = HF_INTO_PACKS;
+	MUST(hf_packs_new(t.dirfd, &t.at.packs) == 0);
+	look_at_index();
+	look_at_view();
+	MUST(hf_build_run(&t.build, NULL) == 0);
+	MUST(hf_packs_flush(t.at.packs) == 0);
+	hf_packs_free(t.at.packs);
+	t.at = (struct hf_store_dir){.fd = t.dirfd};
 }
 
 /* A build takes what it can use of a private file and ends well. */
@@ -173,7 +214,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	mode = data[0];
-	if (mode & PART) {
+	if (mode & PACK) {
+		look_at_pack(mode, data + 1, size - 1);
+	} else if (mode & PART) {
 		look_at_part(mode, data + 1, size - 1);
 	} else {
 		db_fuzz_store(t.dirfd, names[mode & VIEW], &valid[mode & VIEW], mode, data + 1, size - 1);

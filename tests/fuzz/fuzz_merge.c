@@ -81,15 +81,15 @@ static void read_all(struct hf_store *store, const struct hf_view_hart *harts)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct hf_view_hart harts[HARTS];
-	struct hf_memdir *dir;
+	struct hf_store_dir dir = {.fd = -1, .into = HF_INTO_MEMORY};
 	struct hf_store *store;
 	struct hf_part part;
 	int err;
 
 	if (n > ROWS_BYTES)
 		return 0;
-	MUST(!hf_memdir_new(-1, UINT64_MAX, &dir));
-	MUST(!hf_part_open(hf_memdir_fd(dir), "0.listing.hfv", &part));
+	MUST(!hf_memdir_new(-1, UINT64_MAX, &dir.memory));
+	MUST(!hf_part_open(&dir, "0.listing.hfv", &part));
 	MUST(!hf_store_open_part(&part, HF_DB_VIEW, &store));
 	for (uint32_t i = 0; i < HARTS; i++) {
 		harts[i] = (struct hf_view_hart){.slot = i, .id = i, .size = sizes[i], .chunks = 256};
@@ -105,6 +105,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		read_all(store, harts);
 	hf_store_close(store);
 	hf_part_close(&part);
-	hf_memdir_free(dir);
+	hf_memdir_free(dir.memory);
 	return 0;
 }

@@ -139,7 +139,7 @@ static void look(uint64_t stream_size, bool changed, bool forged)
 	static const uint64_t places[] = {0, 1, 4900, HF_SPOOL_FRAME - 50, HF_SPOOL_FRAME, 3 * HF_SPOOL_FRAME + 5};
 	struct hf_spool *spool;
 	uint8_t buf[100];
-	int err = hf_spool_open(t.dirfd, &t.identity, stream_size, &spool);
+	int err = hf_spool_open(&t.at, &t.identity, stream_size, &spool);
 
 	MUST(err == 0 || (err == HF_ERR_NOT_FOUND && changed));
 	for (size_t i = 0; !err && i < sizeof places / sizeof *places; i++) {

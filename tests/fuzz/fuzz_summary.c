@@ -322,7 +322,7 @@ static void try_file(unsigned mode, const uint8_t *data, size_t size)
 	ready = true;
 	hf_ixtest_clear(&t);
 	db_fuzz_store(t.dirfd, name, &valid, mode | DB_FUZZ_CHANGES, data, size);
-	err = hf_summary_open(t.dirfd, &t.identity, &summary);
+	err = hf_summary_open(&t.at, &t.identity, &summary);
 	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return;

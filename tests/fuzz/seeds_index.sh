@@ -37,4 +37,13 @@ seed part-damaged 0a 02 08 00 04 ff ff 00 00
 # with a write-ahead log
 seed part-wal-index 0e 00 12 00 02 02 02
 seed part-wal-view 0f 00 12 00 02 02 02
+# a pack; its schema and table part are on the first pages
+seed pack-valid 22
+seed pack-damaged 22 02 08 00 04 ff ff 00 00
+seed pack-user 26 00 3c 00 04 00 00 00 02
+seed pack-schema 26 00 00 1f 08 00 00 00 00 00 00 00 00
+for page in 01 02 03 05 08 0b 0c 0d; do
+	seed "pack-cells-$page" 26 $page 00 00 0c 0d 00 00 00 03 1f 00 00 1f 80 00 08
+	seed "pack-rows-$page" 26 $page f0 1e 10 ff 01 02 03 7f 00 00 11 05 06 07 08 41 42 43 44
+done
 seed raw 00 53 51 4c 69 74 65

@@ -34,6 +34,7 @@ void hf_ixtest_init(struct hf_ixtest *t)
 	}
 	t->dirfd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(t->dirfd >= 0);
+	t->at = (struct hf_store_dir){.fd = t->dirfd};
 	t->codec = &hf_codec_toy;
 	t->limits = hf_chunk_limits_default;
 	t->keys[0] = (struct hf_view_key){.ops = &hf_toy_text, .params = ""};
@@ -102,7 +103,7 @@ static void set_up(struct hf_ixtest *t)
 	CHECK_EQ(hf_src_memory_new(t->stream.p, t->stream.n, &t->plain), 0);
 	CHECK_EQ(hf_identity_of(t->src, 12345, &t->identity, NULL), 0);
 	t->build = (struct hf_build){
-		.dirfd = t->dirfd,
+		.dir = &t->at,
 		.file = t->src,
 		.identity = t->identity,
 		.views = t->keys,
@@ -529,7 +530,7 @@ static void check_key(struct view_check *v, const struct hf_index_hart *harts, s
 	struct hf_ixtest *t = v->t;
 	const bool records = v->key->ops == &hf_enc_records;
 	struct hf_index_hart counts;
-	int err = hf_view_table_open(t->dirfd, &t->identity, v->key, &v->table);
+	int err = hf_view_table_open(&t->at, &t->identity, v->key, &v->table);
 
 	if ((!records && hf_enc_refusal(v->key->ops, &v->stream->info)) || (records && !t->codec->records) ||
 	    (hart_count == 1 && v->key->ops == t->codec->original && (v->stream->info.flags & HF_STREAM_ORIGINAL)) ||
@@ -554,7 +555,7 @@ void hf_ixtest_check_some(struct hf_ixtest *t, uint64_t stride)
 	size_t n;
 
 	CHECK_EQ(hf_stream_open(t->codec, t->plain, NULL, &stream, NULL), 0);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &v.index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &v.index), 0);
 	CHECK(hf_index_codec(v.index) == t->codec);
 	CHECK_EQ(hf_index_stream_size(v.index), t->stream.n);
 	v.stream = stream;

@@ -13,6 +13,7 @@
 struct hf_ixtest {
 	char dir[64];
 	int dirfd;
+	struct hf_store_dir at;	     /* that directory, for builds and readers */
 	struct hf_walk_bytes stream; /* decompressed */
 	struct hf_walk_bytes file;   /* the same, or a container of it */
 	struct hf_src *src;     /* file */

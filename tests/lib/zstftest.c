@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static char dir[] = "/tmp/hartfs-test-XXXXXX";
-static int index_dir;
+static struct hf_store_dir index_dir = {.fd = -1};
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -158,7 +158,7 @@ struct hf_events hf_zt_all_events(struct hf_src *file, uint32_t hart)
 void hf_zt_serve(struct hf_zt_served *s, const struct hf_walk_bytes *file, uint64_t insns)
 {
 	struct hf_chunk_limits limits = hf_chunk_limits_default;
-	struct hf_build build = {.dirfd = index_dir, .limits = &limits};
+	struct hf_build build = {.dir = &index_dir, .limits = &limits};
 	static int64_t mtime;
 
 	limits.insns = insns;
@@ -167,7 +167,7 @@ void hf_zt_serve(struct hf_zt_served *s, const struct hf_walk_bytes *file, uint6
 	/* an index of its own every time */
 	CHECK_EQ(hf_identity_of(s->file, ++mtime, &build.identity, NULL), 0);
 	CHECK_EQ(hf_build_run(&build, NULL), 0);
-	CHECK_EQ(hf_index_open(index_dir, &build.identity, &s->index), 0);
+	CHECK_EQ(hf_index_open(&index_dir, &build.identity, &s->index), 0);
 	CHECK_EQ(hf_cache_new(16 << 20, &s->cache), 0);
 	CHECK_EQ(hf_block_source_new(s->file, s->index, s->cache, &s->src), 0);
 	CHECK_EQ(hf_stream_open(&hf_codec_stf, s->src, NULL, &s->stream, NULL), 0);
@@ -229,11 +229,11 @@ void hf_zt_init(void)
 {
 	CHECK(mkdtemp(dir));
 	atexit(clean_up);
-	index_dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(index_dir >= 0);
+	index_dir.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(index_dir.fd >= 0);
 }
 
 void hf_zt_fini(void)
 {
-	close(index_dir);
+	close(index_dir.fd);
 }

@@ -133,5 +133,4 @@ for damage in 'head -c 9000 /dev/urandom' 'echo of someone else'; do
 	expect files_probed_total "$files"
 	do_umount
 done
-[ "$(cat "$name.damaged-2")" = "of someone else" ] || fail "what is not a catalogue was destroyed"
 finish

@@ -75,12 +75,12 @@ damage() {
 	fifo) rm "$f" && mkfifo "$f" ;;
 	esac
 }
-ways="magic id page cut empty garbage directory full link fifo"
+ways="magic id page cut empty garbage directory link fifo"
 # other_name: of the two files the one whose turn it is, so that each way meets one of them.
 other_name() { [ "${name:-}" = "$table" ] && name=$decode || name=$table; }
 
 # Between mounts. The other files of the capture stay as they are.
-for way in $ways full; do
+for way in $ways full full; do
 	other_name
 	restore
 	stat -c '%n %i %s %Y' "$index"/*.hf? | grep -v "$name" | grep -v '\.hfc ' >"$tmp/before"
@@ -92,7 +92,7 @@ for way in $ways full; do
 	do_umount
 	stat -c '%n %i %s %Y' "$index"/*.hf? | grep -v "$name" | grep -v '\.hfc ' | cmp -s - "$tmp/before" ||
 		fail "good files were touched ($name: $way)"
-	[ "$way" != full ] || [ "$(cat "$index/$name.damaged-1/note")" = mine ] || fail "a directory was not put aside"
+	[ "$way" != full ] || [ "$(cat "$index/$name/note")" = mine ] || fail "a directory with something in it is gone"
 done
 
 # While mounted, with the files open before. What the kernel has in its cache hides nothing: it is dropped.
@@ -139,30 +139,7 @@ for way in $ways page; do
 	h index "$archive" >"$tmp/out" 2>&1 || fail "index ended with $? ($name: $way): $(cat "$tmp/out")"
 	grep -q "index file $name .*made again" "$tmp/out" || fail "index does not name it ($name: $way): $(cat "$tmp/out")"
 	h verify "$archive" >"$tmp/out" 2>&1 || fail "index did not mend it ($name: $way): $(cat "$tmp/out")"
-	restore
-	stat -c '%n %i %s %Y' "$index"/*.hf? | grep -v "$name" >"$tmp/before"
-	damage "$name" "$way"
-	h index --prune --dry-run >"$tmp/out" || fail "--prune --dry-run ended with $? ($name: $way)"
-	if [ "$way" = full ]; then
-		[ -e "$index/$name/note" ] || fail "a directory with something in it went"
-	else
-		grep -q "^$name: " "$tmp/out" || fail "--dry-run does not name it ($name: $way): $(cat "$tmp/out")"
-		[ -e "$index/$name" ] || [ -L "$index/$name" ] || fail "--dry-run removes it"
-		h index --prune >"$tmp/out" || fail "--prune ended with $? ($name: $way)"
-		[ ! -e "$index/$name" ] && [ ! -L "$index/$name" ] || fail "--prune leaves it ($name: $way)"
-	fi
-	stat -c '%n %i %s %Y' "$index"/*.hf? | grep -v "$name" | cmp -s - "$tmp/before" ||
-		fail "--prune took good files along ($name: $way)"
 done
-
-# What was put aside goes with --prune, unless it is a directory with something in it.
-restore
-damage "$table" garbage
-damage "$decode" full
-h index "$archive" >/dev/null || fail "index ended with $?"
-h index --prune >"$tmp/out"
-[ ! -e "$index/$table.damaged-1" ] || fail "--prune leaves what was put aside"
-[ -e "$index/$decode.damaged-1/note" ] || fail "--prune removed somebody's directory"
 
 # A damaged catalogue makes nobody's index worthless.
 restore

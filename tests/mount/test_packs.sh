@@ -33,7 +33,7 @@ small() {
 	pack index "$archive" >"$tmp/out" || fail "index ended with $?"
 	packs=$(files hfp)
 	size=$(find "$index" -name '*.hfp' -printf '%s\n' | awk '{n += $1} END {print n}')
-	[ "$packs" -ge 1 ] && [ "$packs" -lt 12 ] && [ "$size" -lt 24000 ]
+	[ "$packs" -ge 1 ] && [ "$packs" -lt 12 ] && [ "$size" -lt 400000 ]
 }
 wait_until small || fail "$packs packs, $size bytes for 12 captures"
 grep -q "12 captures: 12 indexed, 0 failed" "$tmp/out" || fail "$(cat "$tmp/out")"

@@ -12,7 +12,7 @@
 #define KIB ((size_t)1024)
 
 static char dir[] = "/tmp/hartfs-test-XXXXXX";
-static int dirfd_of_index;
+static struct hf_store_dir of_index;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -54,7 +54,7 @@ static void compare(struct hf_src *src, const struct hf_walk_bytes *stream)
 /* Frees file. */
 static void check_container(const struct hf_box *box, struct hf_walk_bytes *file, const struct hf_walk_bytes *stream)
 {
-	struct hf_build build = {.dirfd = dirfd_of_index};
+	struct hf_build build = {.dir = &of_index};
 	struct hf_diag diag = {0};
 	struct hf_index *index;
 	struct hf_cache *cache;
@@ -64,7 +64,7 @@ static void check_container(const struct hf_box *box, struct hf_walk_bytes *file
 	build.file = base;
 	CHECK_EQ(hf_identity_of(base, 1, &build.identity, &diag), 0);
 	CHECK_EQ(hf_build_run(&build, &diag), 0);
-	CHECK_EQ(hf_index_open(dirfd_of_index, &build.identity, &index), 0);
+	CHECK_EQ(hf_index_open(&of_index, &build.identity, &index), 0);
 	CHECK(hf_index_box(index) == box);
 	CHECK_EQ(hf_cache_new(16 << 20, &cache), 0);
 	CHECK_EQ(hf_block_source_new(base, index, cache, &src), 0);
@@ -98,8 +98,8 @@ int main(void)
 
 	CHECK(mkdtemp(dir));
 	atexit(clean_up);
-	dirfd_of_index = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(dirfd_of_index >= 0);
+	of_index.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(of_index.fd >= 0);
 	printf("stream of %zu bytes\n", stream.n);
 
 	hf_pack_gzip(&file, stream.p, stream.n, 6, 0);
@@ -115,6 +115,6 @@ int main(void)
 	hf_pack_zstf(&file, stream.p, stream.n, 100 * KIB);
 	check_container(&hf_box_zstf, &file, &stream);
 	hf_bytes_free(&stream);
-	close(dirfd_of_index);
+	close(of_index.fd);
 	return 0;
 }

@@ -65,7 +65,7 @@ static void test_exact_end(struct hf_ixtest *t)
 	hf_ixtest_bytes(t, bytes, sizeof bytes);
 	hf_ixtest_limit(t, 100);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_harts(index, &harts), 1);
 	CHECK_EQ(harts[0].chunks, 10);
 	hf_index_close(index);
@@ -83,7 +83,7 @@ static void test_empty(struct hf_ixtest *t)
 
 	hf_ixtest_capture(t, 0, 1, HARTS, 1);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_harts(index, &harts), 1);
 	CHECK_EQ(harts[0].chunks, 1);
 	hf_index_close(index);
@@ -96,7 +96,7 @@ static void test_empty(struct hf_ixtest *t)
 	memcpy(t->stream.p, &header, sizeof header);
 	hf_ixtest_bytes(t, t->stream.p, t->stream.n);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_harts(index, &harts), 2);
 	CHECK_EQ(harts[0].id, 0);
 	CHECK_EQ(harts[1].id, 1);
@@ -109,7 +109,7 @@ static void test_empty(struct hf_ixtest *t)
 		(struct hf_toy_record){.kind = HF_TOY_RUN, .hart = 5, .arg = 0};
 	hf_ixtest_bytes(t, t->stream.p, t->stream.n);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_harts(index, &harts), 1);
 	CHECK_EQ(harts[0].id, 0);
 	hf_index_close(index);
@@ -124,7 +124,7 @@ static void test_no_harts(struct hf_ixtest *t)
 
 	hf_ixtest_capture(t, 3000, 1, 0, 4);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_harts(index, &harts), 0);
 	CHECK(hf_index_problem_count(index) > 0);
 	hf_index_close(index);
@@ -151,7 +151,7 @@ static void test_problems(struct hf_ixtest *t)
 	hf_ixtest_bytes(t, t->stream.p, t->stream.n);
 	hf_ixtest_limit(t, 7);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_problem_count(index), 2);
 	CHECK_EQ(hf_index_problem_at(index, 0, &p), 0);
 	CHECK_EQ(p.diag.code, HF_ERR_CORRUPT);
@@ -174,7 +174,7 @@ static void test_problems(struct hf_ixtest *t)
 		records[i] = (struct hf_toy_record){.kind = HF_TOY_GAP};
 	hf_ixtest_bytes(t, t->stream.p, t->stream.n);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_problem_count(index), 6000);
 	CHECK_EQ(hf_index_problem_at(index, 3000, &p), 0);
 	CHECK_EQ(hf_index_problem_at(index, HF_INDEX_PROBLEM_MAX, &p), HF_ERR_NOT_FOUND);
@@ -190,7 +190,7 @@ static void check_fatal(struct hf_ixtest *t, int code)
 	struct hf_index *index;
 
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK(!hf_index_codec(index));
 	CHECK_EQ(hf_index_problem_count(index), 1);
 	CHECK_EQ(hf_index_problem_at(index, 0, &p), 0);
@@ -251,7 +251,7 @@ static void test_views_later(struct hf_ixtest *t)
 	t->keys[0].params = "";
 	hf_ixtest_check(t);
 	/* a view of a discarded index comes back the same */
-	hf_index_discard(t->dirfd, &t->identity, t->keys, t->key_count);
+	hf_index_discard(&t->at, &t->identity, t->keys, t->key_count);
 	CHECK_EQ(hf_ixtest_count(t, ".hf"), 1);
 	hf_ixtest_build(t);
 	hf_ixtest_check(t);
@@ -299,7 +299,7 @@ static void test_containers(struct hf_ixtest *t)
 		hf_ixtest_pack(t, suffixes[i]);
 		t->key_count = t->build.view_count = 1;
 		hf_ixtest_build(t);
-		CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+		CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 		CHECK_EQ(strcmp(hf_index_box(index)->suffixes[0], suffixes[i]), 0);
 		CHECK_EQ(hf_index_damage(index, &damage), 0);
 		check_points(t, index);
@@ -313,7 +313,7 @@ static void test_containers(struct hf_ixtest *t)
 		CHECK_EQ(hf_src_memory_new(t->file.p, t->file.n * 2 / 3, &t->build.file), 0);
 		CHECK_EQ(hf_identity_of(t->build.file, 1, &t->build.identity, NULL), 0);
 		hf_ixtest_build(t);
-		CHECK_EQ(hf_index_open(t->dirfd, &t->build.identity, &index), 0);
+		CHECK_EQ(hf_index_open(&t->at, &t->build.identity, &index), 0);
 		/* of a zstd frame perhaps nothing at all */
 		if (hf_index_codec(index))
 			CHECK_EQ(hf_index_damage(index, &damage), HF_ERR_BOX_CUT);

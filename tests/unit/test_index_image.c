@@ -14,7 +14,7 @@ static struct hf_index *open_index(struct hf_ixtest *t)
 {
 	struct hf_index *index;
 
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	return index;
 }
 

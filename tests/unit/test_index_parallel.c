@@ -48,8 +48,8 @@ static void build_views_later(struct hf_ixtest *t, const struct hf_walk_bytes *w
 		/* An index without records would be made anew. */
 		if (t->keys[i].ops == &hf_enc_records)
 			continue;
-		hf_index_discard(t->dirfd, &t->identity, NULL, 0);
-		hf_index_discard(t->dirfd, &t->identity, t->keys, t->key_count);
+		hf_index_discard(&t->at, &t->identity, NULL, 0);
+		hf_index_discard(&t->at, &t->identity, t->keys, t->key_count);
 		t->build.views = &t->keys[t->key_count > 2 ? 2 : 0];
 		t->build.view_count = 1;
 		hf_ixtest_build(t);

@@ -67,12 +67,12 @@ static void check_published(struct hf_ixtest *t)
 
 	for (size_t i = 0; i < t->key_count; i++) {
 		struct hf_view_table *table;
-		int err = hf_view_table_open(t->dirfd, &t->identity, &t->keys[i], &table);
+		int err = hf_view_table_open(&t->at, &t->identity, &t->keys[i], &table);
 
 		CHECK(err == 0 || err == HF_ERR_NOT_FOUND);
 		hf_view_table_close(table);
 	}
-	if (hf_index_open(t->dirfd, &t->identity, &index) == 0) {
+	if (hf_index_open(&t->at, &t->identity, &index) == 0) {
 		hf_index_close(index);
 		CHECK_EQ(hf_ixtest_count(t, ".hfi.part"), 0);
 	}
@@ -247,7 +247,7 @@ static int run_inside(void *ctx, const struct hf_build_progress *progress)
 	(void)progress;
 	again.on_progress = NULL;
 	CHECK_EQ(hf_build_run(&again, NULL), HF_ERR_BUSY);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), HF_ERR_NOT_FOUND);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ static void test_hart_limit(struct hf_ixtest *t, uint32_t harts)
 	unlink(path);
 	t->limits = (struct hf_chunk_limits){.insns = 16384, .events = 131072, .bytes = 4u << 20};
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t->at, &t->identity, &index), 0);
 	CHECK_EQ(hf_index_harts(index, &list), harts < HF_STF_HARTS_MAX ? harts : HF_STF_HARTS_MAX);
 	CHECK_EQ(list[HF_STF_HARTS_MAX - 1].id, HF_STF_HARTS_MAX - 1);
 	CHECK_EQ(list[HF_STF_HARTS_MAX - 1].insns, 2);

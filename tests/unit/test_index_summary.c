@@ -84,7 +84,7 @@ static void test_later(struct hf_ixtest *t)
 	hf_ixtest_build(t);
 	compare(t, &want);
 	t->build.summary = true;
-	hf_index_discard(t->dirfd, &t->identity, t->keys, t->key_count);
+	hf_index_discard(&t->at, &t->identity, t->keys, t->key_count);
 	CHECK_EQ(hf_ixtest_count(t, ".hfq"), 0);
 	hf_bytes_free(&want);
 }
@@ -116,11 +116,11 @@ static void test_damaged(struct hf_ixtest *t)
 	unsigned found = 0;
 
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found, NULL), 0);
+	CHECK_EQ(hf_index_examine(&t->at, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found, NULL), 0);
 	CHECK_EQ(found, 0);
 	for (off_t page = 0; page < 6; page++) {
 		damage(t, page * 8192 + 8000);
-		CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found, NULL), 0);
+		CHECK_EQ(hf_index_examine(&t->at, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found, NULL), 0);
 		CHECK_EQ(found, page + 1);
 		CHECK_EQ(hf_ixtest_count(t, ".hfq"), 0);
 		hf_ixtest_build(t);
@@ -179,7 +179,7 @@ static void test_none(struct hf_ixtest *t)
 	hf_ixtest_capture(t, 300, 2, HARTS, 3);
 	hf_ixtest_build(t);
 	CHECK_EQ(hf_ixtest_count(t, ".hfq"), 0);
-	CHECK_EQ(hf_summary_open(t->dirfd, &t->identity, &summary), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_summary_open(&t->at, &t->identity, &summary), HF_ERR_NOT_FOUND);
 	hf_ixtest_build(t);
 	hf_ixtest_clear(t);
 }

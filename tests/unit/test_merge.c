@@ -22,7 +22,7 @@ struct piece {
 };
 
 struct model {
-	struct hf_memdir *dir;
+	struct hf_store_dir dir;
 	struct hf_part part;
 	struct hf_store *store;
 	struct hf_view_hart harts[HARTS];
@@ -41,8 +41,9 @@ static uint64_t draw(uint64_t below)
 /* In memory, as of a build whose directory cannot be written. */
 static void open_store(struct model *m)
 {
-	CHECK_EQ(hf_memdir_new(-1, UINT64_MAX, &m->dir), 0);
-	CHECK_EQ(hf_part_open(hf_memdir_fd(m->dir), "0.listing.hfv", &m->part), 0);
+	m->dir = (struct hf_store_dir){.fd = -1, .into = HF_INTO_MEMORY};
+	CHECK_EQ(hf_memdir_new(-1, UINT64_MAX, &m->dir.memory), 0);
+	CHECK_EQ(hf_part_open(&m->dir, "0.listing.hfv", &m->part), 0);
 	CHECK_EQ(hf_store_open_part(&m->part, HF_DB_VIEW, &m->store), 0);
 }
 
@@ -50,7 +51,7 @@ static void close_store(struct model *m)
 {
 	hf_store_close(m->store);
 	hf_part_close(&m->part);
-	hf_memdir_free(m->dir);
+	hf_memdir_free(m->dir.memory);
 }
 
 static void add_piece(struct model *m, const struct piece *piece)

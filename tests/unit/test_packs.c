@@ -8,6 +8,8 @@
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
 #include "index/store/pack.h"
+#include "index/store/store.h"
+#include "index/table/index_tables.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"
@@ -42,14 +44,14 @@ int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-int renameat(int from_dir, const char *from, int to_dir, const char *to)
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
 	count_call();
 	if (write_error) {
 		errno = write_error;
 		return -1;
 	}
-	return (int)syscall(SYS_renameat, from_dir, from, to_dir, to);
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
 }
 
 int unlinkat(int at, const char *name, int flags)
@@ -58,17 +60,21 @@ int unlinkat(int at, const char *name, int flags)
 	return (int)syscall(SYS_unlinkat, at, name, flags);
 }
 
+static void use_packs(void)
+{
+	t.at = (struct hf_store_dir){.fd = dir, .packs = packs, .into = HF_INTO_PACKS};
+}
+
 /* As another process finds the directory. */
 static void reopen(void)
 {
 	hf_packs_free(packs);
 	CHECK_EQ(hf_packs_new(dir, &packs), 0);
-	t.dirfd = hf_packs_fd(packs);
+	use_packs();
 }
 
 static void begin(void)
 {
-	t.dirfd = dir;
 	hf_ixtest_clear(&t);
 	reopen();
 }
@@ -87,7 +93,7 @@ static bool is_there(uint64_t seed)
 	int err;
 
 	hf_ixtest_capture(&t, 200, 2, HARTS, seed);
-	err = hf_index_open(t.dirfd, &t.identity, &index);
+	err = hf_index_open(&t.at, &t.identity, &index);
 	CHECK(!err || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return false;
@@ -98,13 +104,7 @@ static bool is_there(uint64_t seed)
 
 static size_t count(const char *part)
 {
-	const int own = t.dirfd;
-	size_t n;
-
-	t.dirfd = dir;
-	n = hf_ixtest_count(&t, part);
-	t.dirfd = own;
-	return n;
+	return hf_ixtest_count(&t, part);
 }
 
 static void test_life(void)
@@ -123,8 +123,9 @@ static void test_life(void)
 	reopen();
 	CHECK(is_there(1) && is_there(10) && !is_there(11));
 	/* Whoever does not pack reads them, too. */
-	t.dirfd = dir;
+	t.at.into = HF_INTO_DISK;
 	CHECK(is_there(5));
+	use_packs();
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	CHECK_EQ(count(".hfp"), 1);
 }
@@ -132,19 +133,20 @@ static void test_life(void)
 /* Of others: a pack is found while the directory is open. */
 static void test_others(void)
 {
+	const int another = dup(dir);
 	struct hf_packs *first;
 
 	begin();
 	CHECK(!is_there(1));
 	first = packs;
-	CHECK_EQ(hf_packs_new(dup(dir), &packs), 0);
-	t.dirfd = hf_packs_fd(packs);
+	CHECK_EQ(hf_packs_new(another, &packs), 0);
+	use_packs();
 	build(1);
 	CHECK_EQ(hf_packs_flush(packs), 0);
-	close(hf_packs_dirfd(packs));
 	hf_packs_free(packs);
+	close(another);
 	packs = first;
-	t.dirfd = hf_packs_fd(packs);
+	use_packs();
 	/* It is looked for once a second. */
 	CHECK_COMES(is_there(1));
 }
@@ -174,7 +176,7 @@ static void test_drop(void)
 	build(2);
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	hf_ixtest_capture(&t, 200, 2, HARTS, 1);
-	CHECK_EQ(hf_index_open(t.dirfd, &t.identity, &index), 0);
+	CHECK_EQ(hf_index_open(&t.at, &t.identity, &index), 0);
 	hf_index_remove(index);
 	hf_index_close(index);
 	CHECK(!is_there(1) && is_there(2));
@@ -184,7 +186,7 @@ static void test_drop(void)
 	CHECK(is_there(1));
 	CHECK_EQ(count(".hfp"), 2);
 	hf_ixtest_capture(&t, 200, 2, HARTS, 2);
-	hf_index_discard(t.dirfd, &t.identity, t.keys, t.key_count);
+	hf_index_discard(&t.at, &t.identity, t.keys, t.key_count);
 	CHECK(is_there(1) && !is_there(2));
 }
 
@@ -204,7 +206,12 @@ static char *find_pack(void)
 	return name;
 }
 
-/* A byte that is wrong, wherever it is, costs building again. */
+static void ignore(void *ctx, const char *name, const char *what)
+{
+	(void)ctx, (void)name, (void)what;
+}
+
+/* A byte that is wrong, wherever it is, is met when its page is read, and costs building again. */
 static void test_damage(void)
 {
 	unsigned damaged = 0;
@@ -227,7 +234,11 @@ static void test_damage(void)
 		CHECK(pwrite(fd, &wrong, 1, at) == 1);
 		reopen();
 		for (uint64_t seed = 1; seed <= 3; seed++) {
-			build(seed);
+			hf_ixtest_capture(&t, 200, 2, HARTS, seed);
+			CHECK_EQ(hf_index_examine(&t.at, &t.identity, t.keys, t.key_count, HF_EXAMINE_PAGES, ignore,
+						  NULL, NULL),
+				 0);
+			hf_ixtest_build(&t);
 			CHECK(is_there(seed));
 		}
 		damaged += hf_packs_waiting(packs) > 0;
@@ -309,10 +320,9 @@ static void test_too_large(void)
 	begin();
 	hf_ixtest_limit(&t, 1);
 	hf_ixtest_capture(&t, 20000, 2, HARTS, 1);
-	t.build.dirfd = t.dirfd;
 	CHECK_EQ(hf_build_run(&t.build, &diag), HF_ERR_INDEX_DIR);
 	CHECK_EQ(hf_fault_last()->errnum, E2BIG);
-	t.dirfd = t.build.dirfd = dir;
+	t.at.into = HF_INTO_DISK;
 	hf_ixtest_build(&t);
 }
 
@@ -325,39 +335,47 @@ static void name_of(uint32_t file, char name[HF_FILE_NAME_SIZE])
 	snprintf(name, HF_FILE_NAME_SIZE, "%08x%024x.hfi", file * 0x9e3779b1u, file);
 }
 
-/* All of a file's bytes are alike, and longer files are later ones. */
+/* A file with a row of that many bytes, all alike. */
 static void make_file(uint32_t file, size_t size)
 {
+	static _Thread_local struct hf_image_piece piece;
 	char name[HF_FILE_NAME_SIZE];
-	uint8_t *bytes;
+	struct hf_store *store;
+	struct hf_part part;
 	int err;
 
 	name_of(file, name);
-	err = hf_packs_begin(packs, name);
+	err = hf_part_open(&t.at, name, &part);
 	if (err == HF_ERR_BUSY)
 		return;
 	CHECK_EQ(err, 0);
-	bytes = malloc(size);
-	CHECK(bytes);
-	memset(bytes, (int)file, size);
-	CHECK_EQ(hf_packs_finish(packs, name, bytes, size), 0);
-	hf_packs_end(packs, name);
+	CHECK_EQ(hf_store_open_part(&part, HF_DB_INDEX, &store), 0);
+	piece.n = (uint32_t)size;
+	memset(piece.data, (int)file, size);
+	CHECK_EQ(hf_store_put(store, &hf_table_image, 7, &piece), 0);
+	CHECK_EQ(hf_store_finish(store), 0);
+	hf_store_close(store);
+	CHECK_EQ(hf_part_publish(&part), 0);
+	hf_part_close(&part);
 }
 
 static bool read_file(uint32_t file)
 {
+	static _Thread_local struct hf_image_piece piece;
 	char name[HF_FILE_NAME_SIZE];
-	uint8_t *bytes;
-	size_t size;
+	struct hf_store *store;
 	int err;
 
 	name_of(file, name);
-	err = hf_packs_read(packs, name, &bytes, &size);
+	err = hf_store_open(&t.at, name, HF_DB_INDEX, &store);
 	CHECK(!err || err == HF_ERR_NOT_FOUND);
-	for (size_t i = 0; !err && i < size; i++)
-		CHECK_EQ(bytes[i], (uint8_t)file);
-	free(bytes);
-	return !err;
+	if (err)
+		return false;
+	CHECK_EQ(hf_store_find(store, &hf_table_image, HF_SEEK_AT, 7, NULL, &piece), 0);
+	for (uint32_t i = 0; i < piece.n; i++)
+		CHECK_EQ(piece.data[i], (uint8_t)file);
+	hf_store_close(store);
+	return true;
 }
 
 static void *churn(void *arg)
@@ -417,25 +435,44 @@ static void test_merge_same(void)
 /* What waits is bounded in bytes, and packs are. */
 static void test_full(void)
 {
-	struct hf_pack *pack = NULL;
+	const size_t size = HF_PACK_FILE_MAX - 64;
 	uint32_t file = 0;
+	struct stat st;
 
 	begin();
 	CHECK(!hf_packs_is_full(packs));
 	for (; file < 60; file++)
-		make_file(file, HF_PACK_FILE_MAX);
+		make_file(file, size);
 	CHECK(!hf_packs_is_full(packs));
-	for (; file < 300; file++)
-		make_file(file, HF_PACK_FILE_MAX);
+	for (; file < 65; file++)
+		make_file(file, size);
 	CHECK(hf_packs_is_full(packs));
+	for (; file < 150; file++)
+		make_file(file, size);
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	CHECK(!hf_packs_is_full(packs));
-	CHECK_EQ(count(".hfp"), 2);
-	CHECK_EQ(hf_pack_open(openat(dir, find_pack(), O_RDONLY), "", &pack), 0);
-	CHECK(pack->count * HF_PACK_FILE_MAX <= HF_PACK_BYTES_MAX);
-	hf_pack_close(pack);
+	CHECK_EQ(count(".hfp"), 3);
+	CHECK(fstatat(dir, find_pack(), &st, 0) == 0 &&
+	      (uint64_t)st.st_size < HF_PACK_BYTES_MAX + 2 * HF_PACK_FILE_MAX);
 	while (file--)
 		CHECK(read_file(file));
+}
+
+/* However many packs there are: few of them are open, and all are read. */
+static void test_many_packs(void)
+{
+	enum { MANY = 40 };
+
+	begin();
+	for (uint32_t file = 0; file < MANY; file++) {
+		make_file(file, 100);
+		CHECK_EQ(hf_packs_flush(packs), 0);
+		/* Who has not looked for the others does not put them together. */
+		reopen();
+	}
+	CHECK_EQ(count(".hfp"), MANY);
+	for (uint32_t i = 0; i < 3 * MANY; i++)
+		CHECK(read_file(i % MANY));
 }
 
 int main(void)
@@ -453,8 +490,8 @@ int main(void)
 	test_threads();
 	test_merge_same();
 	test_full();
+	test_many_packs();
 	hf_packs_free(packs);
-	t.dirfd = dir;
 	hf_ixtest_fini(&t);
 	return 0;
 }

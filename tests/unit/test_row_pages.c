@@ -15,6 +15,7 @@
 
 enum { SLOTS = 3, MOST = 1500 };
 
+static struct hf_db_table page_rows;
 static struct hf_row_pages pages;
 static sqlite3 *db;
 static uint64_t put_count[SLOTS];
@@ -35,13 +36,15 @@ static uint64_t scatter(uint64_t key)
 
 static void open_pages(void)
 {
-	pages = (struct hf_row_pages){.rows = {.db = db, .table = &hf_table_page}, .table = &hf_table_chunk};
+	page_rows = (struct hf_db_table){.db = db, .table = &hf_table_page};
+	pages = (struct hf_row_pages){.rows = &page_rows, .table = &hf_table_chunk, .scratch = &pages.own};
 }
 
 static void reopen(void)
 {
 	CHECK_EQ(hf_row_pages_write(&pages), 0);
 	hf_row_pages_close(&pages);
+	hf_db_table_close(&page_rows);
 	open_pages();
 }
 
@@ -226,7 +229,7 @@ static void test_order(void)
 static void change_bytes(const struct hf_row_page *page)
 {
 	static struct hf_packed_page packed;
-	struct hf_squeeze squeeze = {0};
+	struct hf_row_scratch scratch = {.packed = &packed};
 	static uint8_t raw[HF_PAGE_BYTES], data[HF_PAGE_BYTES + 1024];
 	static union {
 		struct hf_chunk chunk;
@@ -235,7 +238,7 @@ static void change_bytes(const struct hf_row_page *page)
 	struct hf_row_page other = {.table = page->table};
 	unsigned taken = 0;
 
-	CHECK_EQ(hf_row_page_pack(page, &squeeze, &packed), 0);
+	CHECK_EQ(hf_row_page_pack(page, &scratch), 0);
 	CHECK_EQ(ZSTD_decompress(raw, sizeof raw, packed.data, packed.n), packed.size);
 	for (unsigned i = 0; i < 20000; i++) {
 		const uint64_t at = pick(packed.size);
@@ -247,7 +250,7 @@ static void change_bytes(const struct hf_row_page *page)
 
 		raw[at] = (uint8_t)pick(256);
 		n = ZSTD_compress(data, sizeof data, raw, size, 1);
-		err = hf_row_page_unpack(&other, rows, data, n, size);
+		err = hf_row_page_unpack(&other, &scratch, rows, data, n, size);
 		CHECK(!err || (err == HF_ERR_STATE && !other.count));
 		for (uint32_t k = 0; k < other.count; k++) {
 			err = hf_row_page_get(&other, k, &row);
@@ -260,7 +263,7 @@ static void change_bytes(const struct hf_row_page *page)
 	}
 	CHECK(taken > 1000 && taken < 19000);
 	hf_row_page_fini(&other);
-	hf_squeeze_fini(&squeeze);
+	hf_squeeze_fini(&scratch.squeeze);
 }
 
 static void test_made_up(void)
@@ -292,7 +295,7 @@ static struct hf_view_chunk view_row(uint64_t i, bool checked)
 static uint32_t pack_view(struct hf_row_page *page, bool checked)
 {
 	static struct hf_packed_page packed;
-	struct hf_squeeze squeeze = {0};
+	struct hf_row_scratch scratch = {.packed = &packed};
 	struct hf_row_page other = {.table = &hf_table_view_chunk};
 	struct hf_view_chunk row, got;
 
@@ -301,15 +304,15 @@ static uint32_t pack_view(struct hf_row_page *page, bool checked)
 		row = view_row(i, checked);
 		CHECK_EQ(hf_row_page_add(page, &row), 0);
 	}
-	CHECK_EQ(hf_row_page_pack(page, &squeeze, &packed), 0);
-	CHECK_EQ(hf_row_page_unpack(&other, 40, packed.data, packed.n, packed.size), 0);
+	CHECK_EQ(hf_row_page_pack(page, &scratch), 0);
+	CHECK_EQ(hf_row_page_unpack(&other, &scratch, 40, packed.data, packed.n, packed.size), 0);
 	for (uint32_t i = 0; i < 40; i++) {
 		row = view_row(i, checked);
 		CHECK_EQ(hf_row_page_get(&other, i, &got), 0);
 		CHECK(hf_row_equal(&hf_table_view_chunk, &got, &row));
 	}
 	hf_row_page_fini(&other);
-	hf_squeeze_fini(&squeeze);
+	hf_squeeze_fini(&scratch.squeeze);
 	return packed.n;
 }
 
@@ -337,6 +340,7 @@ int main(void)
 	test_made_up();
 	test_view();
 	hf_row_pages_close(&pages);
+	hf_db_table_close(&page_rows);
 	hf_db_close(db);
 	return 0;
 }

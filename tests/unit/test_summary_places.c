@@ -29,7 +29,7 @@ struct maker {
 	struct hf_collector *collector;
 	struct hf_summary_hart hart;
 	uint64_t bytes;
-	int dirfd;
+	struct hf_store_dir dir;
 };
 
 static int put(void *ctx, const struct hf_table *table, uint64_t number, const void *row)
@@ -44,9 +44,9 @@ static void start(struct maker *m)
 {
 	const struct hf_chunk_limits limits = hf_chunk_limits_default;
 
-	*m = (struct maker){.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-	CHECK(m->dirfd >= 0);
-	CHECK_EQ(hf_summary_part_open(&m->part, m->dirfd, &identity, &limits), 0);
+	*m = (struct maker){.dir.fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	CHECK(m->dir.fd >= 0);
+	CHECK_EQ(hf_summary_part_open(&m->part, &m->dir, &identity, &limits), 0);
 	CHECK_EQ(hf_group_writer_new(put, m, &m->writer), 0);
 	CHECK_EQ(hf_collector_new(NULL, m->writer, &m->collector), 0);
 }
@@ -65,7 +65,7 @@ static struct hf_summary *finish(struct maker *m)
 	CHECK_EQ(hf_summary_part_finish(&m->part, &limits), 0);
 	CHECK_EQ(hf_part_publish(&m->part.file), 0);
 	hf_summary_part_close(&m->part);
-	CHECK_EQ(hf_summary_open(m->dirfd, &identity, &summary), 0);
+	CHECK_EQ(hf_summary_open(&m->dir, &identity, &summary), 0);
 	return summary;
 }
 
@@ -74,7 +74,7 @@ static void done(struct maker *m, struct hf_summary *summary)
 	CHECK(!hf_summary_is_damaged(summary));
 	hf_summary_remove(summary);
 	hf_summary_close(summary);
-	close(m->dirfd);
+	close(m->dir.fd);
 }
 
 static void event(struct maker *m, const struct hf_event *ev)

@@ -149,13 +149,13 @@ static void test_missing(void)
 
 int main(void)
 {
-	struct hf_memdir *dir;
+	struct hf_store_dir dir = {.fd = -1, .into = HF_INTO_MEMORY};
 	struct hf_part part;
 	unsigned joined = 0;
 
 	for (unsigned i = 0; i < 200; i++) {
-		CHECK_EQ(hf_memdir_new(-1, UINT64_MAX, &dir), 0);
-		CHECK_EQ(hf_part_open(hf_memdir_fd(dir), "0.packets.hfv", &part), 0);
+		CHECK_EQ(hf_memdir_new(-1, UINT64_MAX, &dir.memory), 0);
+		CHECK_EQ(hf_part_open(&dir, "0.packets.hfv", &part), 0);
 		CHECK_EQ(hf_store_open_part(&part, HF_DB_VIEW, &store), 0);
 		make_chunks();
 		make_rows(i % 4 != 0);
@@ -165,7 +165,7 @@ int main(void)
 		hf_view_join_fini(&join);
 		hf_store_close(store);
 		hf_part_close(&part);
-		hf_memdir_free(dir);
+		hf_memdir_free(dir.memory);
 	}
 	CHECK(joined > 100);
 	return 0;
