@@ -56,8 +56,8 @@ fs/diff/realign.c@NEAR@UINT64_C(1024)@256 in 1,024
 mountd/diff_print.h@HF_DIFF_SHOWN@20u@20 of more than 60
 fs/find/question.h@HF_FIND_WORDS@32@words of a value that is asked for | 32
 fs/program/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
-fs/program/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep
-fs/program/beside.h@HF_BESIDE_DEPTH@8@512 files, 4,096 entries, 8 directories deep
+fs/stream/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep
+fs/stream/beside.h@HF_BESIDE_DEPTH@8@512 files, 4,096 entries, 8 directories deep
 fs/program/places.h@HF_PLACES_FILES_MAX@64@64 files with 64 executable segments
 fs/program/places.h@HF_PLACES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' code
 fs/program/places.h@HF_PLACES_INSTANCES_MAX@8@8 places of a file in a hart

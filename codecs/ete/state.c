@@ -58,6 +58,7 @@ static const struct hf_field_row fields[] = {
 	FLOW(told, 1),
 	FLOW(step, 1),
 	FLOW(marked, 1),
+	FLOW(part, UINT32_MAX),
 	FLOW(left, UINT32_MAX),
 	FLOW(walked, UINT32_MAX),
 	FLOW(unproven, UINT32_MAX),

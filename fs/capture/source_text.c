@@ -5,7 +5,7 @@
 #include "fs/capture/recognise.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
-#include "fs/program/beside.h"
+#include "fs/stream/beside.h"
 #include "fs/program/debug_dir.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/views.h"
-#include "fs/program/beside.h"
+#include "fs/stream/beside.h"
 #include "fs/program/debug_dir.h"
 #include "fs/program/places.h"
 #include "fs/stream/members.h"
@@ -334,11 +334,15 @@ static int open_program(struct hf_companion *companion, struct hf_held_files *he
 			const struct hf_setup_file *file)
 {
 	struct hf_companion_elf *elf = &companion->elf[companion->elf_count];
+	struct stat st;
 	int err;
 
 	*elf = (struct hf_companion_elf){.bias = file->address, .hart = file->hart};
 	hf_name_file(elf->name, file->name);
-	err = hf_trace_open_member(held, trace, file->name, &elf->src);
+	if (file->in_debug_dir)
+		err = companion->dir->path ? hf_debug_dir_open(companion->dir, file->name, &st, &elf->src) : HF_ERR_CHANGED;
+	else
+		err = hf_trace_open_member(held, trace, file->name, &elf->src);
 	companion->given = companion->elf_count += !err;
 	return err;
 }

@@ -8,7 +8,7 @@
 #define HF_FS_DEBUG_DIR_H
 
 #include "fs/archive/held.h"
-#include "fs/program/beside.h"
+#include "fs/stream/beside.h"
 #include "fs/program/debug_file.h"
 
 struct hf_debug_dir {

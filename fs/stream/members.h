@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures with a description: a directory with a capture.ini or a snapshot.ini, or a capture.ini by another name.
+ * Captures with a description: a directory with a capture.ini or a snapshot.ini, a capture.ini by another name, and a file
+ * that is its own description (hf_codec.describe: perf.data), or the directory whose data is one.
  * Their members are the files that the description names, the description's own among them: what a change of any of
  * them makes another capture.
  */
@@ -25,6 +26,7 @@ struct hf_members {
 	char **dir;
 	uint64_t *dir_hash;
 	size_t dir_count;
+	bool listed;                  /* what lies beside the capture (beside.h) belongs to it: more there, and it changed */
 	bool unread;                  /* something of it could not be read, which says nothing of it */
 	bool scattered;               /* in more than HF_MEMBERS_DIRS_MAX of these: nobody may read the views */
 };
@@ -40,9 +42,12 @@ struct hf_member_state {
 /* Stands for the format of a description that does not tell it. */
 extern const struct hf_codec hf_members_unknown;
 
+/* Whether files of that format are their own descriptions. */
+bool hf_members_describes(const struct hf_codec *codec);
+
 /*
  * The description of what is at path, of which st is the stat: its own path and stat. HF_ERR_NOT_FOUND if it has none.
- * That a file *.ini is one shows only when it is read.
+ * That a file *.ini is one shows only when it is read; that of any other file is for who knows its format to say.
  */
 int hf_members_find(const struct hf_archive *archive, const char *path, const struct stat *st, char *ret_ini,
 		    struct stat *ret_st);
@@ -75,6 +80,8 @@ int hf_members_claim(const struct hf_archive *archive, const char *path, bool *r
  * ret_path[HF_PATH_SIZE].
  */
 int hf_members_resolve(const char *ini, const char *name, char *ret_path);
+/* hf_setup_opener.list of that description in the archive. */
+int hf_members_list(const struct hf_archive *archive, const char *ini, int (*fn)(void *ctx, const char *name), void *ctx);
 /* hf_fs_reach. */
 unsigned hf_members_reach(int dir_fd, const char *ini);
 

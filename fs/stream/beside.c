@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/program/beside.h"
+#include "fs/stream/beside.h"
 #include "codecs/base/array.h"
 #include "fs/archive/names.h"
 #include "fs/archive/path.h"
