@@ -229,6 +229,7 @@ struct hf_codec {
 	/* Whether a stream that probe takes for ours is a capture, by more than its first bytes; of a compressed one src has
 	 * but the beginning. A negative error is one of reading. NULL: it is. */
 	int (*confirm)(struct hf_src *src, bool *ret_ours);
+	const char *otherwise; /* what a stream is that probe takes for ours, and confirm does not, and what to do */
 	/*
 	 * Of a format whose file is its own description, not compressed as a whole: what it says, as hf_setup_read_capture
 	 * (codecs/setup/read.h); hf_setup.format names the codec that decodes it. HF_ERR_NOT_FOUND: it is no capture. And all

@@ -16,7 +16,7 @@ build=$PWD/build/$which
 prefix=$build/libraries
 left_out='^$'
 # Listings, and whatever opens an archive: without LLVM hf_fs_open refuses. codec_loops write every view.
-needs_llvm='unit\.(arm|astf_example|breakout|disasm|exec|fs_[^n].*|index_stf|kept|library|library_events|listing|open_pool|profile_both|riscv|wrong_values)|prop\.slice|codec\..*'
+needs_llvm='unit\.(arm|astf_example|breakout|disasm|exec|fs_[^n].*|index_stf|library|library_events|list_cache|listing|open_pool|profile_parallel_pair|riscv|wrong_values)|prop\.slice|codec\..*'
 # addr2line names musl's start file in the gaps between functions.
 odd='unit\.lines'
 options=(-DHARTFS_WERROR=ON)

@@ -85,19 +85,19 @@ static void borrow(struct hf_fs *fs)
 	fs->archive.stop = &fs->common.stop;
 	fs->captures.shared.common = &fs->common;
 	fs->captures.shared.archive = &fs->archive;
-	fs->captures.shared.held = &fs->held;
+	fs->captures.shared.open_files = &fs->open_files;
 	fs->captures.shared.descriptors = &fs->descriptors;
 	fs->captures.jobs.on_change = fs->common.options.invalidate ? hf_tree_tell_change : NULL;
 	fs->captures.jobs.ctx = &fs->tree;
 	fs->tree.common = &fs->common;
 	fs->tree.archive = &fs->archive;
-	fs->tree.held = &fs->held;
+	fs->tree.open_files = &fs->open_files;
 	fs->tree.captures = &fs->captures;
 	fs->tree.slices = &fs->slices;
 	fs->tree.profiles = &fs->profiles;
 	fs->tree.wheres = &fs->wheres;
 
-	fs->tree.moments = &fs->moments;
+	fs->tree.hart_states = &fs->hart_states;
 }
 
 static int run_search(struct hf_job *job, struct hf_worker *worker)
@@ -121,7 +121,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 
 	fs->search = (struct hf_job){.fn = run_search, .done = end_search, .work = HF_WORK_CHORE};
 	hf_descriptors_init(&fs->descriptors, &fs->common);
-	hf_held_init(&fs->held, &fs->archive, fs->descriptors.held);
+	hf_open_files_init(&fs->open_files, &fs->archive, fs->descriptors.open_files);
 	borrow(fs);
 	if (!err)
 		err = archive_err;
@@ -135,7 +135,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	hf_profiles_init(&fs->profiles, &fs->common);
 	hf_mades_init(&fs->wheres, &hf_made_where, &fs->common);
 
-	hf_mades_init(&fs->moments, &hf_made_moment, &fs->common);
+	hf_mades_init(&fs->hart_states, &hf_made_hart_state, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -185,7 +185,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_put_down(&fs->captures);
 	hf_mades_fini(&fs->wheres);
 
-	hf_mades_fini(&fs->moments);
+	hf_mades_fini(&fs->hart_states);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);
@@ -199,7 +199,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_fs_stop(fs);
 	if (fs->opened)
 		close_floors(fs);
-	hf_held_fini(&fs->held);
+	hf_open_files_fini(&fs->open_files);
 	hf_descriptors_fini(&fs->descriptors);
 	hf_archive_fini(&fs->archive);
 	if (fs->common.cache)
@@ -338,14 +338,14 @@ bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *t
 	return hf_captures_refusal(&fs->captures, path, view, text, size);
 }
 
-int hf_fs_page(struct hf_fs *fs, const char *path, char **ret_text)
+int hf_fs_info_page(struct hf_fs *fs, const char *path, char **ret_text)
 {
-	return hf_captures_page(&fs->captures, path, ret_text);
+	return hf_captures_info_page(&fs->captures, path, ret_text);
 }
 
-int hf_fs_brief(struct hf_fs *fs, const char *path, struct hf_fs_brief *ret_brief)
+int hf_fs_ls_line(struct hf_fs *fs, const char *path, struct hf_fs_ls_line *ret_line)
 {
-	return hf_captures_brief(&fs->captures, path, ret_brief);
+	return hf_captures_ls_line(&fs->captures, path, ret_line);
 }
 
 int hf_fs_flush(struct hf_fs *fs)
@@ -391,9 +391,10 @@ int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 	return hf_captures_compare(&fs->captures, path, fn, ctx, diag);
 }
 
-int hf_fs_moment(struct hf_fs *fs, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size)
+int hf_fs_hart_state(struct hf_fs *fs, const struct hf_hart_state_ask *ask, struct hf_sink *sink, char *why,
+		     size_t size)
 {
-	return hf_moment_run(&fs->captures, ask, sink, why, size);
+	return hf_hart_state_run(&fs->captures, ask, sink, why, size);
 }
 
 int hf_fs_find(struct hf_fs *fs, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)

@@ -13,7 +13,7 @@
 #include "fs/base/callbacks.h"
 #include "fs/base/options.h"
 #include "fs/bytes/read.h"
-#include "fs/capture/brief.h"
+#include "fs/capture/ls_line.h"
 #include "fs/tree/opened.h"
 
 struct hf_fs;
@@ -110,8 +110,8 @@ bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 /* Why the capture at path has no such file in its view directory; false if that is not known. Looks at nothing anew. */
 bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *text, size_t size);
 /* What is known of a capture that was indexed, as a page for people: lines, to be freed. */
-int hf_fs_page(struct hf_fs *fs, const char *path, char **ret_text);
-int hf_fs_brief(struct hf_fs *fs, const char *path, struct hf_fs_brief *ret_brief);
+int hf_fs_info_page(struct hf_fs *fs, const char *path, char **ret_text);
+int hf_fs_ls_line(struct hf_fs *fs, const char *path, struct hf_fs_ls_line *ret_line);
 /* Small captures that were indexed are published within a second or so (pack_below); this does it now: 0, or why not. */
 int hf_fs_flush(struct hf_fs *fs);
 /* Whether the index directory fails, or was missing: in words. *ret_memory: indexes that are only in memory;

@@ -11,12 +11,12 @@ struct hf_fs {
 	struct hf_common common;
 	struct hf_archive archive;
 	struct hf_descriptors descriptors;
-	struct hf_held_files held;
+	struct hf_open_files open_files;
 	struct hf_captures captures;
 	struct hf_slices slices;
 	struct hf_profiles profiles;
 	struct hf_mades wheres;
-	struct hf_mades moments;
+	struct hf_mades hart_states;
 	struct hf_tree tree;
 	struct hf_job search; /* of the archive for captures */
 	bool opened; /* the four above */

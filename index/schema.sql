@@ -55,7 +55,7 @@ CREATE TABLE hart (
 --   discard        events to pass over after entering
 --   flow           digests of its events (index/base/digest.h): pcs and opcodes,
 --   rest             accesses and all else; of the records they are 0
---   before.flow    what the hart did before it (index/base/prefix.h): pcs and opcodes,
+--   before.flow    what the hart did before it (index/base/prefix_digest.h): pcs and opcodes,
 --   before.access    which bytes were accessed,
 --   before.value     their values,
 --   before.pending   which access of the last instruction is next,

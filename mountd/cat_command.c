@@ -3,10 +3,11 @@
 #include "codecs/base/array.h"
 #include "fs/locate.h"
 #include "mountd/commands.h"
-#include "mountd/live.h"
 #include "mountd/log.h"
+#include "mountd/output_queue.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
+#include "mountd/view_name.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -56,21 +57,24 @@ static bool write_bytes(void *ctx, const uint8_t *bytes, size_t size)
 static bool is_wanted(void *ctx, double percent, uint64_t insns)
 {
 	(void)percent, (void)insns;
-	return !ctx || !hf_live_failed(ctx);
+	return !ctx || !hf_output_queue_failed(ctx);
 }
 
-/* A file of the tree. What is made of it while its capture is being indexed is written at once, of a "cat". */
+/* A file of the tree. What is made of it while its capture is being indexed is written at once, of a "cat".
+ * *ret_missing: why there is no such file, of which nothing was said yet; no error: there is one. NULL: it is said. */
 static int write_path(struct hartfs_archive *archive, const struct hf_settings *settings, const char *path,
-		      const char *command, const char *shown)
+		      const char *command, const char *shown, struct hartfs_diag *ret_missing)
 {
-	struct hf_live *live = strcmp(command, "cat") == 0 ? hf_live_new(settings->offset, settings->length) : NULL;
+	struct hf_output_queue *queue =
+		strcmp(command, "cat") == 0 ? hf_output_queue_new(settings->offset, settings->length) : NULL;
 	char capture[PATH_MAX], view_dir[PATH_MAX];
 	struct hartfs_view *view;
 	struct hartfs_diag diag;
-	int error = hf_library_view_open(archive, path, live ? hf_live_put : NULL, is_wanted, live, &view, &diag);
+	int error =
+		hf_library_view_open(archive, path, queue ? hf_output_queue_put : NULL, is_wanted, queue, &view, &diag);
 	bool stale;
 	int errnum;
-	const uint64_t done = hf_live_finish(live, &stale, &errnum);
+	const uint64_t done = hf_output_queue_finish(queue, &stale, &errnum);
 	const uint64_t skip = done > settings->offset ? done - settings->offset : 0;
 
 	if (stale)
@@ -79,7 +83,9 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 	else if (!error && !errnum && skip < settings->length)
 		error = hf_library_view_give(view, settings->offset + skip, settings->length - skip, write_bytes, &errnum,
 					     &diag);
-	if (error && !errnum && error != HARTFS_ERROR_STOPPED)
+	if (ret_missing && (error == HARTFS_ERROR_NOT_FOUND || error == HARTFS_ERROR_MISUSE))
+		*ret_missing = diag;
+	else if (error && !errnum && error != HARTFS_ERROR_STOPPED)
 		hf_paths_complain(command, shown, &diag);
 	hartfs_view_close(view);
 	if (!error && strstr(path, "/profile/") && !hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir))
@@ -90,7 +96,7 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 static int write_page(struct hartfs_archive *archive, const char *capture, const char *shown)
 {
 	char *text = NULL;
-	int errnum = 0, err = hf_fs_page(hf_library_fs(archive), capture, &text);
+	int errnum = 0, err = hf_fs_info_page(hf_library_fs(archive), capture, &text);
 
 	if (err)
 		hf_paths_explain("info", shown, err, NULL);
@@ -105,10 +111,28 @@ static int write_info(struct hartfs_archive *archive, const struct hf_settings *
 		      const char *path, const char *shown)
 {
 	const int error = hartfs_index(archive, capture, NULL, NULL, NULL);
-	const int status = settings->json ? write_path(archive, settings, path, "info", shown)
+	const int status = settings->json ? write_path(archive, settings, path, "info", shown, NULL)
 					  : write_page(archive, capture, shown);
 
 	return error ? HF_EXIT_FAILURE : status;
+}
+
+/* view: of that capture, but there is no file of that name, for the reason in diag. */
+static int write_meant(struct hartfs_archive *archive, const struct hf_settings *settings, const char *capture,
+		       const char *view_dir, const char *view, const char *shown, const struct hartfs_diag *diag)
+{
+	char *path, *words;
+	int status = HF_EXIT_FAILURE;
+
+	if (hf_view_name_find(archive, capture, view_dir, view, &path, &words))
+		status = write_path(archive, settings, path, "cat", shown, NULL);
+	else if (words)
+		hf_say(stderr, "hartfs cat: %s: %s", shown, words);
+	else
+		hf_paths_complain("cat", shown, diag);
+	free(words);
+	free(path);
+	return status;
 }
 
 static int write_target(struct hartfs_archive *archive, const struct hf_settings *settings, const struct hf_target *target,
@@ -117,6 +141,7 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 	char capture[PATH_MAX], view_dir[PATH_MAX], *path;
 	const int err = hf_fs_capture_of(hf_library_fs(archive), target->path, capture, view_dir);
 	int status = HF_EXIT_FAILURE;
+	struct hartfs_diag missing = {0};
 
 	if (err && target->view) {
 		hf_paths_explain_capture(command, shown, hf_library_fs(archive), target->path, err, NULL);
@@ -130,7 +155,9 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 	if (path && !err && strcmp(command, "info") == 0)
 		status = write_info(archive, settings, capture, path, shown);
 	else if (path)
-		status = write_path(archive, settings, path, command, shown);
+		status = write_path(archive, settings, path, command, shown, target->view ? &missing : NULL);
+	if (missing.error)
+		status = write_meant(archive, settings, capture, view_dir, target->view, shown, &missing);
 	free(path);
 	return status;
 }

@@ -175,10 +175,10 @@ static void offer_views(const struct line *line, struct hartfs_archive *archive,
 static void offer_indexed(const struct line *line, struct hartfs_archive *archive, const char *path, offer_fn fn)
 {
 	char capture[PATH_MAX], view_dir[PATH_MAX];
-	struct hf_fs_brief brief;
+	struct hf_fs_ls_line found;
 
 	if (!hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir) &&
-	    !hf_fs_brief(hf_library_fs(archive), capture, &brief) && brief.state == HF_FS_INDEXED)
+	    !hf_fs_ls_line(hf_library_fs(archive), capture, &found) && found.state == HF_FS_INDEXED)
 		fn(line, archive, capture, view_dir);
 }
 

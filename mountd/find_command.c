@@ -22,9 +22,10 @@ enum { NOT_FOUND = 1, FAILED = HF_EXIT_USAGE };
 
 struct command {
 	const struct hf_settings *settings;
-	const char *shown;
+	char *shown; /* the capture, as it was given */
 	struct hf_find find;
 	struct hf_question *question;
+	const char *word; /* a place or a mnemonic, of which no option says which; NULL: none */
 	bool count, ordinals, json, stack;
 	bool choice; /* one of first, last, nth and limit was given */
 	bool many;   /* harts: answers say of which they are */
@@ -75,19 +76,19 @@ static int bound(struct command *c, const struct hf_asked *asked)
 		return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
 	if (strcmp(asked->name, "hart") == 0) {
 		c->find.hart = (uint32_t)n;
-	} else if (strcmp(asked->name, "after") == 0) {
+	} else if (strcmp(asked->name, "after") == 0 || (strcmp(asked->name, "from") == 0 && n)) {
 		c->find.has_after = true;
-		c->find.after = n;
-	} else {
+		c->find.after = strcmp(asked->name, "from") == 0 ? n - 1 : n;
+	} else if (strcmp(asked->name, "before") == 0 || (strcmp(asked->name, "to") == 0 && n < UINT64_MAX)) {
 		c->find.has_before = true;
-		c->find.before = n;
+		c->find.before = strcmp(asked->name, "to") == 0 ? n + 1 : n;
 	}
 	return 0;
 }
 
 static int take_option(struct command *c, const struct hf_asked *asked)
 {
-	static const char *const choices[] = {"first", "last", "nth", "limit"}, *const bounds[] = {"hart", "after", "before"};
+	static const char *const choices[] = {"first", "last", "nth", "limit"}, *const bounds[] = {"hart", "after", "before", "from", "to"};
 	char why[320];
 	int err = hf_question_add(c->question, asked->name, asked->value, why, sizeof why);
 
@@ -105,26 +106,63 @@ static int take_option(struct command *c, const struct hf_asked *asked)
 	return 0;
 }
 
+/* "find X --trap interrupt": the value of an option whose value may be left out stands like an operand. */
+static bool is_value_of_trap(const struct hf_settings *settings, size_t i)
+{
+	return settings->operand_count == 2 && strcmp(settings->asked[i].name, "trap") == 0 &&
+	       (!settings->asked[i].value || strcmp(settings->asked[i].value, "exception") == 0);
+}
+
+/* The capture, and perhaps a word: before it, as grep has it, or behind it. */
+static int take_operands(struct command *c)
+{
+	char *const *operands = c->settings->operands;
+	const int count = c->settings->operand_count;
+	bool swapped;
+
+	if (count < 1 || count > 2)
+		return hf_settings_usage(c->settings, count ? "one capture is needed, and one word or an option that asks"
+							    : "a capture is needed");
+	swapped = count == 2 && access(operands[0], F_OK) < 0 && access(operands[1], F_OK) == 0;
+	c->shown = operands[swapped];
+	c->word = count == 2 ? operands[!swapped] : NULL;
+	return 0;
+}
+
+static int take_asked(struct command *c)
+{
+	const struct hf_settings *settings = c->settings;
+	int status = 0;
+
+	for (size_t i = 0; !status && i < settings->asked_count; i++) {
+		struct hf_asked asked = settings->asked[i];
+
+		if (c->word && is_value_of_trap(settings, i)) {
+			asked.value = c->word;
+			c->word = NULL;
+		}
+		status = take_option(c, &asked);
+	}
+	return status;
+}
+
 static int take_options(struct command *c)
 {
 	const struct hf_settings *settings = c->settings;
 	int status = hf_question_new(&c->question) ? hf_settings_usage(settings, "out of memory") : 0;
 
-	for (size_t i = 0; !status && i < settings->asked_count; i++)
-		status = take_option(c, &settings->asked[i]);
+	if (!status)
+		status = take_operands(c);
+	if (!status)
+		status = take_asked(c);
 	if (status)
 		return status;
-	if (settings->operand_count != 1)
-		return hf_settings_usage(settings, "%s", settings->operand_count ? "one capture is needed, and a value "
-										   "is written --trap=5"
-										 : "a capture is needed");
-	if (!hf_question_terms(c->question))
+	if (!hf_question_terms(c->question) && !c->word && !c->choice && !c->find.has_after && !c->find.has_before)
 		return hf_settings_usage(settings, "a question is needed: --pc, --call, --opcode, --write ...");
 	if (c->count && c->ordinals)
 		return hf_settings_usage(settings, "either --count or --ordinals can be");
 	if (c->stack && (c->count || (c->ordinals && !c->json)))
 		return hf_settings_usage(settings, "--stack has no place beside --%s", c->count ? "count" : "ordinals");
-	c->shown = settings->operands[0];
 	c->find.question = c->question;
 	c->find.count = c->count;
 	c->find.lines = !c->count && !c->ordinals;
@@ -189,25 +227,26 @@ static bool put_hit(void *ctx, const struct hf_find_hit *hit)
 	return !ferror(stdout);
 }
 
-static void put_told(void *ctx, const struct hf_find_told *told)
+static void put_stats(void *ctx, const struct hf_find_stats *stats)
 {
 	struct command *c = ctx;
 
 	hf_bar_clear(&c->bar);
-	c->unknown += told->unknown;
+	c->unknown += stats->unknown;
 	if (!c->find.explain)
 		return;
-	fprintf(stderr, "hart %u: ", told->hart);
-	if (told->list)
-		fprintf(stderr, "list of %s, %s", told->list, told->exact ? "exact" : "an upper bound");
+	fprintf(stderr, "hart %u: ", stats->hart);
+	if (stats->list)
+		fprintf(stderr, "list of %s, %s", stats->list, stats->exact ? "exact" : "an upper bound");
 	else
-		fprintf(stderr, "scan, for %s", told->no_list);
-	fprintf(stderr, "; %llu of %llu chunks are candidates, %llu decoded\n", (unsigned long long)told->candidates,
-		(unsigned long long)told->chunks, (unsigned long long)told->decoded);
-	if (told->stack_chunks)
-		fprintf(stderr, "hart %u: stacks %s, %llu chunks decoded\n", told->hart,
-			told->from_start ? "followed from the first instruction, for there is no summary" : "from the summary",
-			(unsigned long long)told->stack_chunks);
+		fprintf(stderr, "scan, for %s", stats->no_list);
+	fprintf(stderr, "; %llu of %llu chunks are candidates, %llu decoded\n", (unsigned long long)stats->candidates,
+		(unsigned long long)stats->chunks, (unsigned long long)stats->decoded);
+	if (stats->stack_chunks)
+		fprintf(stderr, "hart %u: stacks %s, %llu chunks decoded\n", stats->hart,
+			stats->from_start ? "followed from the first instruction, for there is no summary"
+					  : "from the summary",
+			(unsigned long long)stats->stack_chunks);
 }
 
 static void put_words(void *ctx, const char *text)
@@ -243,6 +282,32 @@ static int end_well(struct command *c, uint64_t count)
 	return count ? HF_EXIT_OK : c->unknown ? FAILED : NOT_FOUND;
 }
 
+/* The question, and the word as one of the kinds that it may be of. */
+static int ask_with(struct command *c, const char *kind, uint64_t *ret_count, char *why, size_t size,
+		    struct hf_target_capture *capture)
+{
+	int err = hf_question_add(c->question, kind, c->word, why, size);
+
+	if (err)
+		return err;
+	err = hf_fs_find(hf_library_fs(capture->archive), &c->find, ret_count, why, size);
+	if (err == HF_ERR_NOT_FOUND)
+		hf_question_drop(c->question);
+	return err;
+}
+
+/* A word is a place if it is an address, or a symbol of that name is there, else a mnemonic. */
+static int ask_word(struct command *c, struct hf_target_capture *capture, uint64_t *ret_count, char *why, size_t size)
+{
+	char other[64];
+	int err = ask_with(c, "pc", ret_count, why, size, capture);
+
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	err = ask_with(c, "mnemonic", ret_count, other, sizeof other, capture);
+	return err ? err : *ret_count ? 0 : HF_ERR_NOT_FOUND;
+}
+
 static int ask(void *ctx, struct hf_target_capture *capture)
 {
 	struct command *c = ctx;
@@ -255,7 +320,8 @@ static int ask(void *ctx, struct hf_target_capture *capture)
 	if (c->find.hart == HF_FIND_ALL)
 		c->many = hf_target_has_harts(capture, &c->hart);
 	c->find.path = capture->path;
-	err = hf_fs_find(hf_library_fs(capture->archive), &c->find, &count, why, sizeof why);
+	err = c->word ? ask_word(c, capture, &count, why, sizeof why)
+		      : hf_fs_find(hf_library_fs(capture->archive), &c->find, &count, why, sizeof why);
 	if (!err)
 		return end_well(c, count);
 	hf_bar_clear(&c->bar);
@@ -269,16 +335,19 @@ int hf_command_find(const struct hf_settings *settings)
 			    .find = {.hart = HF_FIND_ALL,
 				     .limit = UINT64_MAX,
 				     .hit = put_hit,
-				     .told = put_told,
+				     .stats = put_stats,
 				     .say = put_words,
 				     .progress = put_progress}};
+	struct hf_settings own = *settings;
 	int status = take_options(&c);
 
+	c.settings = &own;
 	c.find.ctx = &c;
 	if (!status) {
 		signal(SIGPIPE, SIG_IGN);
 		hf_bar_begin(&c.bar, settings->verbosity);
-		status = hf_target_run(settings, "find", FAILED, ask, &c);
+		own.operands = &c.shown;
+		status = hf_target_run(&own, "find", FAILED, ask, &c);
 	}
 	hf_question_free(c.question);
 	fflush(stdout);

@@ -130,7 +130,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	if (err == HF_ERR_BUSY && session->block && hf_blocked_add(session, req, parent, name, reply_lookup))
 		return;
 	if (!err && !S_ISDIR(attr.st.st_mode))
-		hf_listers_look_up(&session->listers, (uint32_t)fuse_req_ctx(req)->pid);
+		hf_list_hints_look_up(&session->list_hints, (uint32_t)fuse_req_ctx(req)->pid);
 	reply_lookup(req, err, &attr);
 }
 
@@ -387,7 +387,7 @@ static bool may_read(const struct stat *st, const struct fuse_ctx *caller)
 static bool wants_anew(fuse_req_t req, const struct hf_dir *dir)
 {
 	return !hf_dir_is_told(dir) &&
-	       hf_listers_open(&session_of(req)->listers, (uint32_t)fuse_req_ctx(req)->pid, hf_dir_count(dir));
+	       hf_list_hints_open(&session_of(req)->list_hints, (uint32_t)fuse_req_ctx(req)->pid, hf_dir_count(dir));
 }
 
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

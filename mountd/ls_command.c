@@ -41,49 +41,49 @@ static void put_name(const char *name)
 /* ---- captures ---- */
 
 /* In a column of its width: escapes have none. */
-static void put_state(const struct hf_fs_brief *brief)
+static void put_state(const struct hf_fs_ls_line *line)
 {
 	static const enum hf_colour colours[] = {[HF_FS_NOT_INDEXED] = HF_COLOUR_DIM,
 						 [HF_FS_INDEXED] = HF_COLOUR_GOOD,
 						 [HF_FS_FAILED] = HF_COLOUR_BAD};
 	static const char *const names[] = {"not indexed", "indexed", "failed"};
 	char text[HF_HUMAN_SIZE + 16], count[HF_HUMAN_SIZE];
-	enum hf_colour colour = colours[brief->state];
+	enum hf_colour colour = colours[line->state];
 
-	snprintf(text, sizeof text, "%s", names[brief->state]);
-	if (brief->state == HF_FS_INDEXED && brief->problems) {
+	snprintf(text, sizeof text, "%s", names[line->state]);
+	if (line->state == HF_FS_INDEXED && line->problems) {
 		colour = HF_COLOUR_WARN;
-		snprintf(text, sizeof text, "%s problem%s", hf_human_count(count, brief->problems),
-			 brief->problems == 1 ? "" : "s");
+		snprintf(text, sizeof text, "%s problem%s", hf_human_count(count, line->problems),
+			 line->problems == 1 ? "" : "s");
 	}
 	printf("%s%-12s%s", hf_colour(stdout, colour), text, hf_colour(stdout, HF_COLOUR_NONE));
 }
 
-static void put_capture(const char *path, const struct hf_fs_brief *brief)
+static void put_capture(const char *path, const struct hf_fs_ls_line *line)
 {
 	char format[64], size[HF_HUMAN_SIZE], harts[HF_HUMAN_SIZE] = "?", insns[HF_HUMAN_SIZE] = "?";
 
-	snprintf(format, sizeof format, "%s%s%s", *brief->format ? brief->format : "?", *brief->container ? ", " : "",
-		 brief->container);
-	if (brief->state == HF_FS_INDEXED) {
-		hf_human_count(harts, brief->harts);
-		hf_human_count(insns, brief->instructions);
+	snprintf(format, sizeof format, "%s%s%s", *line->format ? line->format : "?", *line->container ? ", " : "",
+		 line->container);
+	if (line->state == HF_FS_INDEXED) {
+		hf_human_count(harts, line->harts);
+		hf_human_count(insns, line->instructions);
 	}
-	printf("%9s  %-16s %5s %15s  ", hf_human_bytes(size, brief->size), format, harts, insns);
-	put_state(brief);
+	printf("%9s  %-16s %5s %15s  ", hf_human_bytes(size, line->size), format, harts, insns);
+	put_state(line);
 	putchar(' ');
 	put_name(path);
-	if (brief->state == HF_FS_FAILED)
+	if (line->state == HF_FS_FAILED)
 		printf(": ");
-	put_name(brief->failure);
+	put_name(line->failure);
 	putchar('\n');
 }
 
 static bool list_capture(void *ctx, const char *path, const char *view_dir)
 {
 	struct ls *ls = ctx;
-	struct hf_fs_brief brief;
-	const int err = hf_fs_brief(hf_library_fs(ls->archive), path, &brief);
+	struct hf_fs_ls_line line;
+	const int err = hf_fs_ls_line(hf_library_fs(ls->archive), path, &line);
 
 	(void)view_dir;
 	if (!ls->rows++)
@@ -93,8 +93,8 @@ static bool list_capture(void *ctx, const char *path, const char *view_dir)
 		hf_paths_explain_capture("ls", path, hf_library_fs(ls->archive), path, err, NULL);
 		ls->failed++;
 	} else {
-		put_capture(path, &brief);
-		ls->failed += brief.state == HF_FS_FAILED;
+		put_capture(path, &line);
+		ls->failed += line.state == HF_FS_FAILED;
 	}
 	return !ferror(stdout);
 }

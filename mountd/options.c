@@ -2,8 +2,10 @@
 #include "mountd/options.h"
 
 #include "codecs/base/array.h"
+#include "codecs/base/nearest.h"
 #include "fs/fs.h"
 #include "mountd/colour.h"
+#include "mountd/guess.h"
 #include "mountd/number.h"
 #include "mountd/session.h"
 #include "mountd/topic.h"
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum option_id {
 #define HF_OPTION(id, commands, letter, name, arg, help) OPTION_##id,
@@ -37,6 +40,22 @@ static const struct {
 #include "mountd/options.def"
 };
 
+static const struct {
+	enum hf_command command;
+	const char *name;
+} other_commands[] = {
+#define HF_OTHER_COMMAND(id, name) {HF_COMMAND_##id, name},
+#include "mountd/options.def"
+};
+
+static const struct other_option {
+	enum option_id id;
+	const char *name, *value;
+} other_options[] = {
+#define HF_OTHER_OPTION(id, name, value) {OPTION_##id, name, value},
+#include "mountd/options.def"
+};
+
 static const char *const fuse_options[] = {
 #define HF_FUSE_OPTION(name) name,
 #include "mountd/options.def"
@@ -46,6 +65,9 @@ static const char *const mount_noise[] = {
 #define HF_MOUNT_NOISE(name) name,
 #include "mountd/options.def"
 };
+
+/* Topics of the manual that are looked at for a hint, at most. */
+#define TOPICS 64
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -337,6 +359,7 @@ static bool set_number(struct hf_settings *settings, enum option_id id, const ch
 	case OPTION_LENGTH:
 		return parse_size(value, true, &settings->length);
 	case OPTION_ONE_HART:
+	case OPTION_TOP_HART:
 		settings->has_hart = true;
 		return parse_hart(value, &settings->hart);
 	case OPTION_ROWS:
@@ -447,12 +470,35 @@ static bool find_command(const char *name, enum hf_command *ret_command)
 			*ret_command = (enum hf_command)i;
 			return true;
 		}
+	for (size_t i = 0; i < COUNT(other_commands); i++)
+		if (!strcmp(other_commands[i].name, name)) {
+			*ret_command = other_commands[i].command;
+			return true;
+		}
 	return false;
+}
+
+/* What a command, or with topics a topic may have been meant to be: hf_nearest_hint. */
+static const char *hint_command(const char *name, bool topics, char hint[HF_NEAREST_SIZE])
+{
+	const char *words[HF_COMMAND_COUNT + COUNT(other_commands) + TOPICS + 2];
+	size_t n = 0;
+
+	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
+		words[n++] = commands[i].name;
+	for (size_t i = 0; i < COUNT(other_commands); i++)
+		words[n++] = other_commands[i].name;
+	for (size_t i = 0; topics && i < TOPICS && hf_topics[i].name; i++)
+		words[n++] = hf_topic_short_name(&hf_topics[i]);
+	words[n++] = "help";
+	words[n] = NULL;
+	return hf_nearest_hint(name, strlen(name), words, hint);
 }
 
 static int help_with(const char *name)
 {
 	const struct hf_topic *topic = hf_topic_find(name);
+	char hint[HF_NEAREST_SIZE];
 	enum hf_command command;
 
 	if (find_command(name, &command)) {
@@ -462,18 +508,39 @@ static int help_with(const char *name)
 	} else if (topic) {
 		hf_topic_print(topic);
 	} else {
-		fprintf(stderr, "hartfs: there is no command or topic '%s'\nTry 'hartfs help'.\n", name);
+		fprintf(stderr, "hartfs: there is no command or topic '%s'%s\nTry 'hartfs help'.\n", name,
+			hint_command(name, true, hint));
 		return HF_EXIT_USAGE;
 	}
 	return HF_EXIT_OK;
 }
 
-static bool parse_command(struct hf_settings *settings, int argc, char **argv, int *ret_exit)
+/* What stands where a command is expected, and is none: a path that exists, of which one wants to know what it is, or a
+ * mistake. */
+static bool parse_path(struct hf_settings *settings, const char *first, const char *operand)
+{
+	char hint[HF_NEAREST_SIZE];
+
+	if (!*first) {
+		fprintf(stderr, "hartfs: a command is missing\nTry 'hartfs help'.\n");
+		return false;
+	}
+	if (*hint_command(first, false, hint) || access(first, F_OK) < 0) {
+		hf_guess_command(first, operand, hint);
+		return false;
+	}
+	settings->command = HF_COMMAND_INFO;
+	return true;
+}
+
+/* *ret_words: how many words it takes. */
+static bool parse_command(struct hf_settings *settings, int argc, char **argv, int *ret_words, int *ret_exit)
 {
 	const char *first = argc > 1 ? argv[1] : "";
 
 	*ret_exit = HF_EXIT_OK;
-	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
+	*ret_words = 1;
+	if (!strcmp(first, "--version") || !strcmp(first, "-V") || !strcmp(first, "version")) {
 		print_version();
 		return false;
 	}
@@ -485,17 +552,20 @@ static bool parse_command(struct hf_settings *settings, int argc, char **argv, i
 	}
 	if (find_command(first, &settings->command))
 		return true;
+	*ret_words = 0;
 	*ret_exit = HF_EXIT_USAGE;
-	if (*first)
-		fprintf(stderr, "hartfs: there is no command '%s'\n", first);
-	else
-		fprintf(stderr, "hartfs: a command is missing\n");
-	fprintf(stderr, "Try 'hartfs help'.\n");
-	return false;
+	return parse_path(settings, first, argc > 2 ? argv[2] : NULL);
 }
 
-/* getopt's tables for one command; the value of a long option is its row plus LONG. */
+/* getopt's tables for one command; the value of a long option is its row plus LONG, of another name of one the row of that
+ * plus OTHER. */
 #define LONG 256
+#define OTHER (LONG + OPTION_COUNT)
+
+static int has_argument(enum option_id id)
+{
+	return is_optional(id) ? optional_argument : options[id].arg ? required_argument : no_argument;
+}
 
 static void make_tables(enum hf_command command, struct option *longs, char *shorts)
 {
@@ -506,23 +576,28 @@ static void make_tables(enum hf_command command, struct option *longs, char *sho
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		if (!valid_for((enum option_id)i, command))
 			continue;
-		*longs++ = (struct option){.name = options[i].name,
-					   .has_arg = is_optional((enum option_id)i) ? optional_argument
-						      : options[i].arg		     ? required_argument
-										     : no_argument,
-					   .val = LONG + (int)i};
+		*longs++ = (struct option){
+			.name = options[i].name, .has_arg = has_argument((enum option_id)i), .val = LONG + (int)i};
 		if (!options[i].letter)
 			continue;
 		*shorts++ = options[i].letter;
 		if (options[i].arg)
 			*shorts++ = ':';
 	}
+	for (size_t i = 0; i < COUNT(other_options); i++)
+		if (valid_for(other_options[i].id, command))
+			*longs++ = (struct option){.name = other_options[i].name,
+						   .has_arg = other_options[i].value ? no_argument
+										     : has_argument(other_options[i].id),
+						   .val = OTHER + (int)i};
 	*shorts = 0;
 	*longs = (struct option){0};
 }
 
 static int id_of(enum hf_command command, int value)
 {
+	if (value >= OTHER)
+		return (int)other_options[value - OTHER].id;
 	if (value >= LONG)
 		return value - LONG;
 	for (int i = 0; i < OPTION_COUNT; i++)
@@ -574,32 +649,64 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 	return false;
 }
 
+/* The command that alone has an option of that name; NULL: there is none. */
+static const char *command_with(const char *option)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		for (size_t k = 0; !strcmp(options[i].name, option) && !options[i].commands[1] && k < HF_COMMAND_COUNT; k++)
+			if (valid_for((enum option_id)i, (enum hf_command)k))
+				return commands[k].name;
+	return NULL;
+}
+
+/* What getopt stopped at: value is its '?' or ':'. */
+static int refuse_option(const struct hf_settings *settings, int value, const char *word)
+{
+	const char *words[OPTION_COUNT + 1], *text, *command;
+	char name[64], hint[HF_NEAREST_SIZE];
+	size_t n = strspn(word, "-");
+
+	if (value == ':')
+		return hf_settings_usage(settings, "option '%s' needs an argument", word);
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word + n, "="), word + n);
+	n = 0;
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (valid_for((enum option_id)i, settings->command))
+			words[n++] = options[i].name;
+	words[n] = NULL;
+	hf_nearest_hint(name, strlen(name), words, hint);
+	text = *hint ? NULL : hf_guess_option(name);
+	command = *hint || text ? NULL : command_with(name);
+	return hf_settings_usage(settings, "unknown option '%s'%s%s%s%s%s", word, hint, text ? ": " : "", text ? text : "",
+				 command ? "; it is one of hartfs " : "", command ? command : "");
+}
+
 bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int *ret_exit)
 {
-	struct option longs[OPTION_COUNT + 1];
+	struct option longs[OPTION_COUNT + COUNT(other_options) + 1];
 	char shorts[2 * OPTION_COUNT + 3], why[320];
-	int value;
+	int value, words;
 
 	*settings = (struct hf_settings){.length = UINT64_MAX, .rows = 20, .spool = UINT64_C(4) << 30, .summary = true};
 	/* mount(8) runs "hartfs ARCHIVE MOUNTPOINT -o OPTIONS" for the type fuse.hartfs. */
 	if (argc >= 3 && argv[1][0] == '/') {
 		settings->command = HF_COMMAND_MOUNT;
 	} else {
-		if (!parse_command(settings, argc, argv, ret_exit))
+		if (!parse_command(settings, argc, argv, &words, ret_exit))
 			return false;
-		argv++;
-		argc--;
+		argv += words;
+		argc -= words;
 	}
 	make_tables(settings->command, longs, shorts);
 	opterr = 0;
 	optind = 1;
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (value == '?' || value == ':') {
-			*ret_exit = hf_settings_usage(settings, value == '?' ? "unknown option '%s'"
-									      : "option '%s' needs an argument",
-						      argv[optind - 1]);
+			*ret_exit = refuse_option(settings, value, argv[optind - 1]);
 			return false;
 		}
+		if (value >= OTHER && other_options[value - OTHER].value)
+			optarg = (char *)other_options[value - OTHER].value;
 		if (!parse_one(settings, (enum option_id)id_of(settings->command, value), optarg, ret_exit))
 			return false;
 	}

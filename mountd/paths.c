@@ -260,11 +260,11 @@ void hf_paths_complain(const char *command, const char *shown, const struct hart
 
 void hf_paths_warn(const char *command, const char *shown, struct hf_fs *fs, const char *path)
 {
-	struct hf_fs_brief brief;
+	struct hf_fs_ls_line line;
 
-	if (!hf_fs_brief(fs, path, &brief) && brief.state == HF_FS_INDEXED && brief.problems)
-		hf_say(stderr, "hartfs %s: %s: it has %llu problem%s: answers may be wrong; errors.txt says where", command, shown,
-		       (unsigned long long)brief.problems, brief.problems == 1 ? "" : "s");
+	if (!hf_fs_ls_line(fs, path, &line) && line.state == HF_FS_INDEXED && line.problems)
+		hf_say(stderr, "hartfs %s: %s: it has %llu problem%s: answers may be wrong; errors.txt says where",
+		       command, shown, (unsigned long long)line.problems, line.problems == 1 ? "" : "s");
 }
 
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,

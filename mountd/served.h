@@ -11,8 +11,8 @@
 #include "fs/base/list.h"
 #include "fs/fs.h"
 #include "index/exec/exec.h"
-#include "mountd/listers.h"
-#include "mountd/receivers.h"
+#include "mountd/list_hints.h"
+#include "mountd/thread_parking.h"
 
 #include <fuse_lowlevel.h>
 #include <pthread.h>
@@ -47,8 +47,8 @@ struct hf_session {
 	bool block;                  /* look-ups wait for indexes; set before hf_session_run */
 	struct hf_blockings blocked; /* if block */
 	atomic_int threads;          /* of the loop, that still run */
-	struct hf_receivers receivers; /* which of those wait for requests */
-	struct hf_listers listers;   /* who wants more than names of a directory */
+	struct hf_thread_parking parking; /* which of those wait for requests */
+	struct hf_list_hints list_hints;  /* who wants more than names of a directory */
 	pthread_t main;
 };
 

@@ -55,7 +55,7 @@ int hf_session_init(struct hf_session *session, const char *archive, char *const
 	hf_link_init(&session->handles);
 	hf_link_init(&session->reads);
 	hf_blocked_init(session);
-	hf_listers_init(&session->listers);
+	hf_list_hints_init(&session->list_hints);
 	fuse_set_log_func(log_from_libfuse);
 	if (make_args(&args, archive, options, option_count) == 0)
 		session->fuse = fuse_session_new(&args, &hf_fuse_ops, sizeof hf_fuse_ops, session);
@@ -85,19 +85,19 @@ void hf_session_invalidate(void *ctx, uint64_t ino)
 	fuse_lowlevel_notify_inval_inode(session->fuse, ino, -1, 0);
 }
 
-/* True: the main thread must look after the receivers. */
+/* True: the main thread must look after the parked threads. */
 static bool leave(struct hf_session *session, const struct fuse_buf *buf, int n)
 {
 	struct fuse_in_header head = {0};
 
 	if (n >= (int)sizeof head && !(buf->flags & FUSE_BUF_IS_FD))
 		memcpy(&head, buf->mem, sizeof head);
-	return hf_receivers_leave(&session->receivers, head.pid, head.opcode == FUSE_READ);
+	return hf_thread_parking_leave(&session->parking, head.pid, head.opcode == FUSE_READ);
 }
 
 /*
  * libfuse's own loop bounds its threads only from 3.12 on and warns about its own default then; this one has a fixed
- * number of threads, each with its buffer, of which no more wait for requests than are needed (receivers.h).
+ * number of threads, each with its buffer, of which no more wait for requests than are needed (thread_parking.h).
  */
 static void *serve(void *arg)
 {
@@ -107,7 +107,7 @@ static void *serve(void *arg)
 	while (!fuse_session_exited(session->fuse)) {
 		int n;
 
-		if (!hf_receivers_enter(&session->receivers))
+		if (!hf_thread_parking_enter(&session->parking))
 			continue;
 		n = fuse_session_receive_buf(session->fuse, &buf);
 		if (leave(session, &buf, n))
@@ -138,7 +138,7 @@ static void nap(void)
 /* Waits until the loop has ended by itself or a signal ends it. */
 static void wait_for_end(struct hf_session *session, const sigset_t *signals)
 {
-	const struct timespec until_look = {.tv_nsec = HF_RECEIVERS_LOOK_NS};
+	const struct timespec until_look = {.tv_nsec = HF_THREAD_PARKING_LOOK_NS};
 	bool watch = true;
 	unsigned seen = 0;
 	int sig;
@@ -146,7 +146,7 @@ static void wait_for_end(struct hf_session *session, const sigset_t *signals)
 	while (!fuse_session_exited(session->fuse)) {
 		sig = watch ? sigtimedwait(signals, NULL, &until_look) : sigwaitinfo(signals, NULL);
 		if (sig < 0)
-			watch = hf_receivers_look(&session->receivers, &seen);
+			watch = hf_thread_parking_look(&session->parking, &seen);
 		else if (sig == SIGUSR1)
 			watch = true;
 		if (sig < 0 || sig == SIGUSR1)
@@ -174,7 +174,7 @@ int hf_session_run(struct hf_session *session)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	sigaction(SIGUSR2, &(struct sigaction){.sa_handler = wake_up}, NULL);
 	session->main = pthread_self();
-	hf_receivers_init(&session->receivers);
+	hf_thread_parking_init(&session->parking);
 	atomic_store(&session->threads, THREADS);
 	while (started < THREADS && !pthread_create(&threads[started], NULL, serve, session))
 		started++;
@@ -191,7 +191,7 @@ int hf_session_run(struct hf_session *session)
 	}
 	for (int i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
-	hf_receivers_fini(&session->receivers);
+	hf_thread_parking_fini(&session->parking);
 	return started ? 0 : HF_ERR_NOMEM;
 }
 
@@ -220,7 +220,7 @@ void hf_session_fini(struct hf_session *session)
 {
 	fuse_session_destroy(session->fuse);
 	session->fuse = NULL;
-	hf_listers_fini(&session->listers);
+	hf_list_hints_fini(&session->list_hints);
 	pthread_mutex_destroy(&session->blocked.lock);
 	pthread_mutex_destroy(&session->lock);
 	pthread_cond_destroy(&session->no_reads);

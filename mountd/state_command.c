@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs state: what a capture tells of a hart at one instruction. */
-#include "fs/find/moments.h"
+#include "fs/find/hart_states.h"
 #include "fs/library.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"
@@ -13,7 +13,7 @@
 struct command {
 	const struct hf_settings *settings;
 	const char *shown;
-	struct hf_moment_ask ask;
+	struct hf_hart_state_ask ask;
 	struct hf_bar bar;
 };
 
@@ -43,7 +43,7 @@ static int put_state(struct command *c, const struct hf_target_capture *capture)
 	int err = hf_sink_init_memory(&sink, 0);
 
 	if (!err)
-		err = hf_fs_moment(hf_library_fs(capture->archive), &c->ask, &sink, why, sizeof why);
+		err = hf_fs_hart_state(hf_library_fs(capture->archive), &c->ask, &sink, why, sizeof why);
 	hf_bar_clear(&c->bar);
 	if (!err)
 		fwrite(sink.start, 1, (size_t)(sink.p - sink.start), stdout);
@@ -73,7 +73,7 @@ int hf_command_state(const struct hf_settings *settings)
 	if (settings->operand_count != 2 || !hf_number_is(settings->operands[1], &c.ask.ordinal))
 		return hf_settings_usage(settings, "a capture and the ordinal of an instruction are needed");
 	c.shown = settings->operands[0];
-	c.ask.form = settings->json ? HF_MOMENT_JSON : HF_MOMENT_TEXT;
+	c.ask.form = settings->json ? HF_HART_STATE_JSON : HF_HART_STATE_TEXT;
 	hf_bar_begin(&c.bar, settings->verbosity);
 	return hf_target_run(settings, "state", HF_EXIT_FAILURE, ask, &c);
 }

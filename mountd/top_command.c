@@ -5,6 +5,7 @@
 #include "mountd/commands.h"
 #include "mountd/functions.h"
 #include "mountd/log.h"
+#include "mountd/number.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
 
@@ -29,6 +30,7 @@ static void put_rows(const char *text, uint64_t rows)
 
 struct top {
 	const struct hf_settings *settings;
+	bool found; /* the hart that is asked for */
 	int status;
 };
 
@@ -37,6 +39,9 @@ static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct ha
 	struct top *top = ctx;
 	const char *shown = top->settings->operands[0];
 
+	if (top->settings->has_hart && hart != top->settings->hart)
+		return true;
+	top->found = true;
 	if (text) {
 		put_rows(text, top->settings->rows);
 		return true;
@@ -60,13 +65,33 @@ static int put_capture(void *ctx, struct hf_target_capture *capture)
 		hf_paths_complain("top", shown, &diag);
 		return HF_EXIT_FAILURE;
 	}
+	if (!top.found && top.settings->has_hart) {
+		hf_say(stderr, "hartfs top: %s: there is no hart %u", shown, (unsigned)top.settings->hart);
+		return HF_EXIT_FAILURE;
+	}
 	hf_paths_warn("top", shown, hf_library_fs(capture->archive), capture->path);
 	return top.status;
 }
 
+/* The second operand: "hart0" or "0", as --hart. */
+static bool take_hart(struct hf_settings *settings)
+{
+	const char *word = settings->operands[1];
+	uint64_t n;
+
+	word += strncmp(word, "hart", strlen("hart")) == 0 ? strlen("hart") : 0;
+	if (settings->has_hart || !hf_number_is(word, &n) || n >= UINT32_MAX)
+		return false;
+	settings->has_hart = true;
+	settings->hart = (uint32_t)n;
+	return true;
+}
+
 int hf_command_top(const struct hf_settings *settings)
 {
-	if (settings->operand_count != 1)
-		return hf_settings_usage(settings, "a capture is needed");
-	return hf_target_run(settings, "top", HF_EXIT_FAILURE, put_capture, (void *)settings);
+	struct hf_settings own = *settings;
+
+	if (own.operand_count != 1 && (own.operand_count != 2 || !take_hart(&own)))
+		return hf_settings_usage(settings, "a capture is needed, and perhaps the name of a hart (hart0)");
+	return hf_target_run(settings, "top", HF_EXIT_FAILURE, put_capture, &own);
 }

@@ -22,23 +22,31 @@ index/base/limits.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
 index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
 index/summary/call.h@HF_CALL_DEPTH@1024u@calls and traps that a context is in | 1,024
 index/summary/call.h@HF_CALL_FRAMES@(1u << 18)@262,144
-codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
+codecs/perf/look.h@HF_PERF_LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
+codecs/perf/look.h@HF_PERF_GLANCE_MAX@(UINT64_C(1) << 20)@1 MiB if the header has no index
+codecs/perf/recordings.h@HF_PERF_RECORDINGS_MAX@(1u << 20)@1,048,576, in 4,194,304 AUXTRACE
+codecs/perf/recordings.h@HF_PERF_PIECES_MAX@(1u << 22)@1,048,576, in 4,194,304 AUXTRACE
+codecs/perf/maps.h@HF_PERF_EVENTS_MAX@1 << 21@2,097,152 mappings and threads
+codecs/perf/maps.h@HF_PERF_OBJECTS_MAX@1 << 16@of 65,536 files
+codecs/perf/maps.h@HF_PERF_SPACES_MAX@1 << 20@1,048,576 programs
+codecs/perf/spaces.c@MAPS_MAX@4096@4,096 pieces of code in a process
+codecs/perf/programs.c@PLACES_MAX@1024@1,024 places in all that give names
 fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
 fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
 fs/profile/speedscope.c@STACKS_MAX@(UINT64_C(64) << 20)@stacks in *stacks.folded* and *speedscope.json* | 64 MiB
 fs/profile/block_map.h@HF_BLOCK_ROWS@160u@rows of code and of data in *overview.svg* | 160 each
 fs/profile/timeline.h@HF_TIMELINE_COLUMNS@1600u@columns of *overview.svg* | 1,600
-fs/profile/course.h@HF_PICTURE_DECODED@(UINT64_C(2) << 20)@if there is a summary | 2,097,152
+fs/profile/timeline_source.h@HF_PICTURE_DECODED@(UINT64_C(2) << 20)@if there is a summary | 2,097,152
 fs/profile/perfetto.c@FILE_MAX@((size_t)1 << 20)@*calls.perfetto* | 1 MiB, 262,144 calls
 fs/profile/activations.h@HF_ACTIVATIONS@(1u << 18)@*calls.perfetto* | 1 MiB, 262,144 calls
-fs/profile/busy.h@HF_BUSY_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16,384
+fs/profile/hottest.h@HF_HOTTEST_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16,384
 fs/profile/report.c@PROBLEMS@20@lines of problems | 25; 20
 fs/tree/captures_page.c@CAPTURES@1000@harts of one | 1,000; 4
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
-fs/find/told.h@HF_MOMENT_REGISTERS@8192@registers of **hartfs state** | 8,192
-fs/find/told.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
-fs/find/told.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
-fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
+fs/find/hart_state_parts.h@HF_HART_STATE_REGISTERS@8192@registers of **hartfs state** | 8,192
+fs/find/hart_state_parts.h@HF_HART_STATE_ACCESSES@16@accesses of **hartfs state** | 16
+fs/find/hart_state_parts.h@HF_HART_STATE_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
+fs/find/hart_states.h@HF_HART_STATES_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
 mountd/sql/extension.c@OPTIONS_MOST@31@options of *hartfs_open()* | 31
 mountd/sql/child.c@CANCEL_MS@5000@one that is interrupted | 5
 mountd/sql/protocol.h@HF_PROTOCOL_CURSORS@1024u@read at a time | 1,024
@@ -55,13 +63,13 @@ fs/diff/edit.h@HF_DIFF_EDITS@256@256 in 1,024
 fs/diff/realign.c@NEAR@UINT64_C(1024)@256 in 1,024
 mountd/diff_print.h@HF_DIFF_SHOWN@20u@20 of more than 60
 fs/find/question.h@HF_FIND_WORDS@32@words of a value that is asked for | 32
-fs/program/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
-fs/stream/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep
-fs/stream/beside.h@HF_BESIDE_DEPTH@8@512 files, 4,096 entries, 8 directories deep
-fs/program/places.h@HF_PLACES_FILES_MAX@64@64 files with 64 executable segments
-fs/program/places.h@HF_PLACES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' code
-fs/program/places.h@HF_PLACES_INSTANCES_MAX@8@8 places of a file in a hart
-fs/program/places.c@ROWS_MAX@4096@4,096 places in all
+fs/stream/elf_nearby.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
+fs/stream/elf_nearby.h@HF_ELF_NEARBY_MAX@512@512 files, 4,096 entries, 8 directories deep
+fs/stream/elf_nearby.h@HF_ELF_NEARBY_DEPTH@8@512 files, 4,096 entries, 8 directories deep
+fs/program/load_addresses.h@HF_LOAD_ADDRESSES_FILES_MAX@64@64 files with 64 executable segments
+fs/program/load_addresses.h@HF_LOAD_ADDRESSES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' code
+fs/program/load_addresses.h@HF_LOAD_ADDRESSES_INSTANCES_MAX@8@8 places of a file in a hart
+fs/program/load_addresses.c@ROWS_MAX@4096@4,096 places in all
 codecs/image/demangle.h@HF_DEMANGLE_MAX@4096@what it stands for | 4,096 bytes
 codecs/image/dwarf_sections.h@HF_DWARF_SECTION_MAX@(UINT64_C(256) << 20)@256 MiB of *.debug_line*
 codecs/image/lines.h@HF_LINES_ROWS_MAX@(UINT32_C(1) << 24)@16,777,216 places

@@ -36,22 +36,36 @@ static unsigned distance(const char *a, size_t m, const char *b, size_t n)
 	return last[n];
 }
 
+void hf_nearest_offer(struct hf_nearest *nearest, const char *name, size_t size)
+{
+	const unsigned limit = nearest->name ? nearest->distance : (unsigned)nearest->n / 3 + 1;
+	unsigned d;
+
+	if (!nearest->n || nearest->n > WORD_MAX || !size || size > WORD_MAX)
+		return;
+	if (nearest->n + limit <= size || size + limit <= nearest->n)
+		return;
+	d = distance(nearest->word, nearest->n, name, size);
+	if (d >= limit)
+		return;
+	nearest->distance = d;
+	nearest->name = name;
+	nearest->size = size;
+}
+
+const char *hf_nearest_text(const struct hf_nearest *nearest, char buf[HF_NEAREST_SIZE])
+{
+	buf[0] = '\0';
+	if (nearest->name)
+		snprintf(buf, HF_NEAREST_SIZE, " (did you mean '%.*s'?)", (int)nearest->size, nearest->name);
+	return buf;
+}
+
 const char *hf_nearest_hint(const char *word, size_t n, const char *const *words, char buf[HF_NEAREST_SIZE])
 {
-	unsigned best = (unsigned)n / 3 + 1;
-	const char *nearest = NULL;
+	struct hf_nearest nearest = {.word = word, .n = n};
 
-	for (size_t i = 0; words[i] && n && n <= WORD_MAX; i++) {
-		const size_t size = strlen(words[i]);
-		unsigned d = size && size <= WORD_MAX ? distance(word, n, words[i], size) : best;
-
-		if (d < best) {
-			best = d;
-			nearest = words[i];
-		}
-	}
-	buf[0] = '\0';
-	if (nearest)
-		snprintf(buf, HF_NEAREST_SIZE, " (did you mean '%s'?)", nearest);
-	return buf;
+	for (size_t i = 0; words[i]; i++)
+		hf_nearest_offer(&nearest, words[i], strlen(words[i]));
+	return hf_nearest_text(&nearest, buf);
 }

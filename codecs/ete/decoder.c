@@ -376,8 +376,8 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 	if (err)
 		return err;
 	enter_first(d);
-	if (s->strangers && dec->hart == s->harts[0].id)
-		hf_ete_flow_note(&d->flow, HF_ERR_ETE_STRANGERS, s->strangers);
+	if (s->unknown_ids && dec->hart == s->harts[0].id)
+		hf_ete_flow_note(&d->flow, HF_ERR_ETE_UNKNOWN_IDS, s->unknown_ids);
 	return 0;
 }
 

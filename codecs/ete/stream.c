@@ -251,7 +251,7 @@ static bool has_source(const struct hf_ete_stream *s, const struct hf_setup *set
 }
 
 /* Ids whose data is in the frames, and of which the description knows no source. */
-static int find_strangers(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_src *src)
+static int find_unknown_ids(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_src *src)
 {
 	struct hf_pipeline *pipeline = malloc(sizeof *pipeline);
 	uint64_t seen[2] = {0};
@@ -265,9 +265,9 @@ static int find_strangers(struct hf_ete_stream *s, const struct hf_setup *setup,
 		if (!(seen[id / 64] >> id % 64 & 1) || has_source(s, setup, id))
 			continue;
 		n += (size_t)snprintf(s->json + n, sizeof s->json - n, "%s%u",
-				      s->strangers++ ? "," : ",\"trace_ids_without_source\":[", id);
+				      s->unknown_ids++ ? "," : ",\"trace_ids_without_source\":[", id);
 	}
-	if (s->strangers)
+	if (s->unknown_ids)
 		snprintf(s->json + n, sizeof s->json - n, "]");
 	if (pipeline)
 		hf_pipeline_fini(pipeline);
@@ -328,7 +328,7 @@ int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 	s->stream.setup = setup;
 	err = open_all(s, setup, NULL);
 	if (!err)
-		err = find_strangers(s, setup, src);
+		err = find_unknown_ids(s, setup, src);
 	if (err)
 		hf_ete_close(&s->stream);
 	else

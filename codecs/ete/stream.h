@@ -21,7 +21,7 @@ struct hf_ete_stream {
 	const struct hf_setup_part *parts;
 	size_t part_count;
 	char version[16];
-	unsigned strangers; /* trace ids without a source, in the bytes that were looked at */
+	unsigned unknown_ids; /* trace ids without a source, in the bytes that were looked at */
 	char json[1280];
 };
 

@@ -126,6 +126,10 @@ uint8_t *hf_listing_put_register_name(uint8_t *p, const struct hf_event *ev);
 
 /* Whether a register of RISC-V, or of Arm, is called so: hf_listing_put_register_name may write it. */
 bool hf_listing_is_register(const char *name, bool arm);
+/* The name that listings give the register: name if it is one of these, else in buf the one of the register that the
+ * calling convention calls so ("a0" of RISC-V, "lr" of Arm). NULL: there is none. */
+#define HF_REGISTER_NAME 8
+const char *hf_listing_register(const char *name, bool arm, char buf[HF_REGISTER_NAME]);
 
 /* Events other than instructions, memory accesses and registers. */
 uint8_t *hf_listing_put_other(struct listing *l, uint8_t *p, const struct hf_event *ev);

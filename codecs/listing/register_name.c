@@ -7,6 +7,7 @@
 #include "codecs/isa/names.h"
 #include "codecs/listing/listing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,4 +106,27 @@ bool hf_listing_is_register(const char *name, bool arm)
 		p = end;
 	}
 	return is_csr(&word) || is_plain(&word, part) || (n == PARTS && is_system(&word, part));
+}
+
+/* What the RISC-V calling convention calls x0 to x31 and f0 to f31 (psABI, "Register Convention"). */
+static const char *const called[2][32] = {
+	{"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
+	 "a6",	 "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"},
+	{"ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "fs0", "fs1", "fa0",  "fa1",  "fa2", "fa3", "fa4",  "fa5",
+	 "fa6", "fa7", "fs2", "fs3", "fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"},
+};
+
+const char *hf_listing_register(const char *name, bool arm, char buf[HF_REGISTER_NAME])
+{
+	const bool fp = strcmp(name, "fp") == 0;
+
+	if (hf_listing_is_register(name, arm))
+		return name;
+	*buf = 0;
+	if (arm && (fp || strcmp(name, "lr") == 0))
+		snprintf(buf, HF_REGISTER_NAME, "x%u", fp ? 29 : 30);
+	for (unsigned i = 0; !arm && !*buf && i < 64; i++)
+		if (strcmp(fp ? "s0" : name, called[i / 32][i % 32]) == 0)
+			snprintf(buf, HF_REGISTER_NAME, "%c%u", "xf"[i / 32], i % 32);
+	return *buf ? buf : NULL;
 }

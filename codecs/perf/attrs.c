@@ -18,9 +18,29 @@ enum {
 static const uint8_t parts[] = {1 /* TID */, 2 /* TIME */, 6 /* ID */, 9 /* STREAM_ID */, 7 /* CPU */, 16 /* IDENTIFIER */};
 enum { PARTS = sizeof parts, BIT_ID = 6, BIT_IDENTIFIER = 16 };
 
+/* Words from the end of the record to that part, at least 1; 0: it has none. */
+static unsigned words_back(uint64_t sample_type, unsigned bit)
+{
+	unsigned back = 0;
+
+	for (unsigned i = PARTS; i-- > 0;) {
+		back += sample_type >> parts[i] & 1;
+		if (parts[i] == bit)
+			return sample_type >> bit & 1 ? back : 0;
+	}
+	return 0;
+}
+
+/* Where the event has its id, counted so; 0: nowhere. */
+static unsigned id_place(const struct hf_perf_attr *attr)
+{
+	return words_back(attr->sample_type, attr->sample_type >> BIT_IDENTIFIER & 1 ? BIT_IDENTIFIER : BIT_ID);
+}
+
 /* bytes[n]: an attribute, as far as it is there. */
 static int add_attr(struct hf_perf_attrs *attrs, const uint8_t *bytes, size_t n)
 {
+	unsigned place;
 	int err = attrs->count < HF_PERF_ATTRS_MAX ? hf_array_room(&attrs->row, attrs->count, sizeof *attrs->row) : HF_ERR_LIMIT;
 
 	if (err || n < ATTR_MIN)
@@ -29,6 +49,8 @@ static int add_attr(struct hf_perf_attrs *attrs, const uint8_t *bytes, size_t n)
 							   .config = hf_get64(bytes + 8),
 							   .sample_type = hf_get64(bytes + 24),
 							   .flags = hf_get64(bytes + 40)};
+	place = id_place(&attrs->row[attrs->count - 1]);
+	attrs->id_place = attrs->count == 1 || attrs->id_place == place ? place : 0;
 	return 0;
 }
 
@@ -106,36 +128,6 @@ void hf_perf_attrs_free(struct hf_perf_attrs *attrs)
 
 /* ---- trailers ---- */
 
-/* Words from the end of the record to that part, at least 1; 0: it has none. */
-static unsigned words_back(uint64_t sample_type, unsigned bit)
-{
-	unsigned back = 0;
-
-	for (unsigned i = PARTS; i-- > 0;) {
-		back += sample_type >> parts[i] & 1;
-		if (parts[i] == bit)
-			return sample_type >> bit & 1 ? back : 0;
-	}
-	return 0;
-}
-
-/* Where all events have their id, counted so; 0: nowhere. */
-static unsigned id_place(const struct hf_perf_attrs *attrs)
-{
-	unsigned place = 0;
-
-	for (size_t i = 0; i < attrs->count; i++) {
-		const struct hf_perf_attr *attr = &attrs->row[i];
-		const unsigned own = attr->sample_type >> BIT_IDENTIFIER & 1 ? words_back(attr->sample_type, BIT_IDENTIFIER)
-									       : words_back(attr->sample_type, BIT_ID);
-
-		if (!own || (place && own != place))
-			return 0;
-		place = own;
-	}
-	return place;
-}
-
 static int by_id(const void *a, const void *b)
 {
 	const struct hf_perf_id *left = a, *right = b;
@@ -143,21 +135,34 @@ static int by_id(const void *a, const void *b)
 	return left->id < right->id ? -1 : left->id > right->id;
 }
 
-/* The event that a record is of: the first, if nothing says another. */
-static const struct hf_perf_attr *attr_of(struct hf_perf_attrs *attrs, const struct hf_perf_record *record)
+/* The event with that id, or NULL. */
+static const struct hf_perf_attr *find_id(struct hf_perf_attrs *attrs, uint64_t id)
 {
-	const unsigned place = attrs->count > 1 ? id_place(attrs) : 0;
-	uint64_t id;
 	size_t n;
 
-	if (!place || record->size < 8 + 8 * place)
-		return attrs->count ? &attrs->row[0] : NULL;
 	if (!attrs->sorted && attrs->id_count)
 		qsort(attrs->id, attrs->id_count, sizeof *attrs->id, by_id);
 	attrs->sorted = true;
-	id = hf_get64(record->bytes + record->size - 8 * place);
 	n = HF_COUNT_UP_TO(attrs->id, attrs->id_count, id, id);
-	return &attrs->row[n && attrs->id[n - 1].id == id ? attrs->id[n - 1].attr : 0];
+	return n && attrs->id[n - 1].id == id ? &attrs->row[attrs->id[n - 1].attr] : NULL;
+}
+
+uint32_t hf_perf_attrs_type(struct hf_perf_attrs *attrs, uint64_t id)
+{
+	const struct hf_perf_attr *attr = find_id(attrs, id);
+
+	return attr ? attr->type : UINT32_MAX;
+}
+
+/* The event that a record is of: the first, if nothing says another. */
+static const struct hf_perf_attr *attr_of(struct hf_perf_attrs *attrs, const struct hf_perf_record *record)
+{
+	const struct hf_perf_attr *attr;
+
+	if (attrs->count < 2 || !attrs->id_place || record->size < 8 + 8 * attrs->id_place)
+		return attrs->count ? &attrs->row[0] : NULL;
+	attr = find_id(attrs, hf_get64(record->bytes + record->size - 8 * attrs->id_place));
+	return attr ? attr : &attrs->row[0];
 }
 
 /* The event whose trailer the record has; NULL: it has none. */

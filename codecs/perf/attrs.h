@@ -25,6 +25,7 @@ struct hf_perf_attrs {
 	struct hf_perf_id *id; /* ascending, once sorted */
 	size_t id_count;
 	bool sorted;
+	unsigned id_place; /* words from the end of a record to its event's id; 0: events have it elsewhere */
 };
 
 /* What stands behind a record. */
@@ -39,6 +40,9 @@ int hf_perf_attrs_read(struct hf_perf_attrs *attrs, struct hf_perf_file *file);
 /* That of a HEADER_ATTR record. */
 int hf_perf_attrs_add_record(struct hf_perf_attrs *attrs, const struct hf_perf_record *record);
 void hf_perf_attrs_free(struct hf_perf_attrs *attrs);
+
+/* The PMU of the event with that id; UINT32_MAX: there is none. */
+uint32_t hf_perf_attrs_type(struct hf_perf_attrs *attrs, uint64_t id);
 
 /* All is false and 0 if it has none. */
 struct hf_perf_trailer hf_perf_trailer_of(struct hf_perf_attrs *attrs, const struct hf_perf_record *record);

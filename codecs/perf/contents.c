@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/perf/contents.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/perf/errors.h"
 
 enum { ID_INDEX_AT = 16, ID_INDEX_ROW = 32 };
 
-/* Of the events of trace, whether one is not of a thread: ID_INDEX tells (id, idx, cpu, tid). */
-static void take_index(struct hf_perf_contents *c, const struct hf_perf_record *record)
+/* ID_INDEX tells of every event which CPU and thread it is of (id, idx, cpu, tid). */
+static int take_index(struct hf_perf_contents *c, const struct hf_perf_record *record)
 {
 	const uint64_t n = record->size >= ID_INDEX_AT ? hf_get64(record->bytes + 8) : 0;
+	int err = 0;
 
-	for (uint64_t i = 0; i < n && ID_INDEX_AT + (i + 1) * ID_INDEX_ROW <= record->size; i++) {
+	for (uint64_t i = 0; i < n && !err && ID_INDEX_AT + (i + 1) * ID_INDEX_ROW <= record->size; i++) {
 		const uint8_t *row = record->bytes + ID_INDEX_AT + i * ID_INDEX_ROW;
 
-		c->system_wide |= hf_get64(row + 24) == UINT64_MAX && hf_get64(row + 16) != UINT64_MAX;
+		if (hf_get64(row + 24) != UINT64_MAX || hf_get64(row + 16) == UINT64_MAX ||
+		    c->cpu_wide_count == HF_PERF_IDS_MAX)
+			continue;
+		err = hf_array_room(&c->cpu_wide, c->cpu_wide_count, sizeof *c->cpu_wide);
+		if (!err)
+			c->cpu_wide[c->cpu_wide_count++] = hf_get64(row);
 	}
+	return err;
+}
+
+/* Whether the event of the trace is of CPUs: others are, too, in a recording of one process. */
+static bool is_system_wide(struct hf_perf_contents *c)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->cpu_wide_count && !any; i++)
+		any = hf_perf_attrs_type(&c->attrs, c->cpu_wide[i]) == c->units.pmu;
+	return any;
 }
 
 static int take_info(struct hf_perf_contents *c, const struct hf_perf_record *record, struct hf_diag *diag)
@@ -43,8 +61,9 @@ static int take(struct hf_perf_contents *c, const struct hf_perf_record *record,
 	case HF_PERF_AUX:
 	case HF_PERF_AUXTRACE:
 	case HF_PERF_AUX_OUTPUT_HW_ID: return hf_perf_recordings_add(&c->recordings, &c->attrs, record, file);
-	case HF_PERF_ID_INDEX: take_index(c, record); return 0;
+	case HF_PERF_ID_INDEX: return take_index(c, record);
 	case HF_PERF_LOST: c->lost += record->size >= 24 ? hf_get64(record->bytes + 16) : 0; return 0;
+	case HF_PERF_TEXT_POKE: return hf_perf_pokes_add(&c->pokes, &c->attrs, record);
 	default: return hf_perf_maps_add(&c->maps, &c->attrs, record);
 	}
 }
@@ -108,7 +127,7 @@ int hf_perf_contents_read(struct hf_perf_contents *contents, struct hf_src *cons
 		err = hf_diag_set(diag, HF_ERR_PERF_DAMAGED, HF_SPACE_FILE, contents->broken, 0);
 	if (err)
 		return err;
-	contents->system_wide |= contents->features.system_wide;
+	contents->system_wide = contents->features.system_wide || is_system_wide(contents);
 	hf_perf_features_sort(&contents->features);
 	return hf_perf_recordings_match(&contents->recordings);
 }
@@ -120,4 +139,6 @@ void hf_perf_contents_free(struct hf_perf_contents *contents)
 	hf_perf_units_free(&contents->units);
 	hf_perf_recordings_free(&contents->recordings);
 	hf_perf_maps_free(&contents->maps);
+	hf_perf_pokes_free(&contents->pokes);
+	free(contents->cpu_wide);
 }

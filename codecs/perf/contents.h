@@ -4,6 +4,7 @@
 #define HF_PERF_CONTENTS_H
 
 #include "codecs/perf/features.h"
+#include "codecs/perf/kernel.h"
 #include "codecs/perf/maps.h"
 #include "codecs/perf/recordings.h"
 #include "codecs/perf/units.h"
@@ -14,7 +15,10 @@ struct hf_perf_contents {
 	struct hf_perf_units units;
 	struct hf_perf_recordings recordings;
 	struct hf_perf_maps maps;
+	struct hf_perf_pokes pokes;
 	bool pipe, killed, has_units;
+	uint64_t *cpu_wide; /* ids of events that are of a CPU, whoever runs there */
+	size_t cpu_wide_count;
 	bool system_wide;   /* whoever ran was traced, not one process */
 	uint64_t lost;	    /* records that the kernel says were lost */
 	uint64_t broken;    /* where records cannot be read further, in file broken_in; HF_NOWHERE */

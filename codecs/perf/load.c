@@ -304,6 +304,15 @@ static int warn_recordings(struct load *l)
 	return no_room(l, err);
 }
 
+/* Whether the trace says who runs. */
+static bool has_contexts(const struct hf_perf_units *units)
+{
+	enum { CONFIGR_CID = 1 << 6, CONFIGR_VMID = 1 << 7, CONFIGR_VMIDOPT = 1 << 15 };
+
+	return units->row[0].kind != HF_PERF_ETMV3 &&
+	       units->row[0].param[0] & (CONFIGR_CID | CONFIGR_VMID | CONFIGR_VMIDOPT);
+}
+
 static int warn(struct load *l)
 {
 	int err = warn_recordings(l);
@@ -315,6 +324,10 @@ static int warn(struct load *l)
 		err = hf_setup_warn(l->setup, l->name, 0,
 				    "%" PRIu64 " records were lost when it was recorded: mappings or recordings may be missing",
 				    l->c.lost);
+	if (!err && l->c.system_wide && !has_contexts(&l->c.units))
+		err = hf_setup_warn(l->setup, l->name, 0,
+				    "all processes were traced and the trace does not say which one runs, so that no program is "
+				    "known: perf record -e cs_etm/contextid/ says it");
 	if (!err && l->c.units.count < l->c.units.said)
 		err = hf_setup_warn(l->setup, l->name, 0, "of %zu CPUs only %zu have a trace unit that can be read",
 				    l->c.units.said, l->c.units.count);
@@ -348,6 +361,32 @@ static bool is_by_vmid(const struct hf_perf_units *units)
 	return units->row[0].kind != HF_PERF_ETMV3 && units->row[0].param[0] & (CONFIGR_VMID | CONFIGR_VMIDOPT);
 }
 
+/* The kernel's code, if a copy of it is there. */
+static int load_kernel(struct load *l, struct hf_processes *processes)
+{
+	struct hf_src *src = NULL;
+	size_t poked;
+	bool named = false;
+	int err;
+
+	for (size_t i = 0; i < l->setup->file_count && !named; i++)
+		named = strcmp(l->setup->files[i].name, HF_PERF_KCORE) == 0;
+	err = named ? l->opener->open(l->opener->ctx, HF_PERF_KCORE, &src, NULL) : HF_ERR_NOT_FOUND;
+	if (err == HF_ERR_NOT_FOUND)
+		return 0;
+	if (!err)
+		err = hf_perf_kernel_load(src, &l->c.pokes, processes, &poked);
+	hf_src_free(src);
+	if (err == HF_ERR_CORRUPT || err == HF_ERR_LIMIT)
+		return hf_setup_warn(l->setup, l->name, 0, "'%s' is left out: it %s", HF_PERF_KCORE,
+				     err == HF_ERR_LIMIT ? "has more than 512 MiB" : "is no copy of an AArch64 kernel");
+	if (!err && (poked || l->c.pokes.cut))
+		err = hf_setup_warn(l->setup, l->name, 0,
+				    "the kernel changed its code in %zu places while it was recorded: the last change counts from "
+				    "the beginning", poked);
+	return err;
+}
+
 static int make_processes(struct load *l)
 {
 	struct hf_processes *processes = calloc(1, sizeof *processes);
@@ -356,8 +395,10 @@ static int make_processes(struct load *l)
 	l->setup->processes = processes;
 	if (processes) {
 		processes->by_vmid = is_by_vmid(&l->c.units);
-		err = hf_perf_programs_find(l->setup, l->opener, &l->c.maps, &l->c.features, processes);
+		err = load_kernel(l, processes);
 	}
+	if (!err)
+		err = hf_perf_programs_find(l->setup, l->opener, &l->c.maps, &l->c.features, processes);
 	if (!err)
 		err = hf_perf_maps_make(&l->c.maps, processes);
 	if (!err && l->c.maps.cut)

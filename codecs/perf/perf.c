@@ -6,6 +6,7 @@
  */
 #include "codecs/codec.h"
 #include "codecs/perf/errors.h"
+#include "codecs/perf/kernel.h"
 #include "codecs/perf/load.h"
 #include "codecs/perf/look.h"
 #include "codecs/perf/record_types.h"
@@ -69,14 +70,21 @@ static int fail(struct hf_setup_error *error, int code, const char *name, uint64
 	return hf_setup_fail(error, code, name, 0, "%s", text);
 }
 
+/* Whether the file is that of a directory. */
+static bool is_data(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return strcmp(slash ? slash + 1 : name, "data") == 0;
+}
+
 /* Of a directory of several files: data.0, data.1, ... as many as there are. */
 static int add_more(struct hf_setup *setup, const struct hf_setup_opener *opener, const char *name)
 {
-	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 	struct hf_setup_file file = {.kind = HF_SETUP_TRACE, .said_in = name};
 	int err = 0;
 
-	for (unsigned i = 0; strcmp(base, "data") == 0 && i < HF_PERF_FILES_MAX && !err; i++) {
+	for (unsigned i = 0; is_data(name) && i < HF_PERF_FILES_MAX && !err; i++) {
 		struct hf_src *src = NULL;
 		char more[64];
 
@@ -99,6 +107,8 @@ static int make_setup(const struct hf_setup_opener *opener, const char *name, st
 	setup->reader = &hf_codec_perf;
 	if (!err)
 		err = setup->format ? add_more(setup, opener, name) : HF_ERR_NOMEM;
+	if (!err && is_data(name))
+		err = hf_perf_add_program(setup, HF_PERF_KCORE);
 	if (!err && opener->list)
 		err = opener->list(opener->ctx, hf_perf_add_program, setup);
 	return err;
@@ -147,6 +157,8 @@ const struct hf_codec hf_codec_perf = {
 	.suffixes = suffixes,
 	.probe = probe,
 	.confirm = confirm,
+	.otherwise = "a perf.data without trace (no AUXTRACE_INFO record) is an ordinary file: perf report reads it, and "
+		     "perf record -e cs_etm// records trace",
 	.describe = describe,
 	.load = hf_perf_load,
 	.open = refuse,

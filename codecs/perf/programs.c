@@ -82,7 +82,7 @@ static int look_at_candidates(struct search *s)
 			candidate->name = setup->files[i].name;
 			err = read_id(src, &candidate->id);
 			s->candidate_count++;
-		} else if (hf_err_class(err) == HF_CLASS_io) {
+		} else if (err == HF_ERR_NOT_FOUND || hf_err_class(err) == HF_CLASS_io) {
 			err = 0;
 		}
 		hf_src_free(src);

@@ -706,7 +706,7 @@ static int add_buffer(struct reader *r, const char *section, uint32_t line)
 }
 
 /* What the file about the buffers says of devices that are not there. */
-static int warn_strangers(struct reader *r)
+static int warn_unknown_names(struct reader *r)
 {
 	int err = 0;
 
@@ -777,7 +777,7 @@ static int read_all(struct reader *r, const char *name)
 	if (!err)
 		err = find_sources(r);
 	if (!err)
-		err = warn_strangers(r);
+		err = warn_unknown_names(r);
 	for (size_t i = 0; i < r->source_count && !err; i++) {
 		if (r->sources[i].again)
 			continue;

@@ -391,8 +391,8 @@ static int search(struct search *s, struct hf_trial_result *ret)
 		ret->found |= (uint64_t)s->found[i] << 16 * i;
 	ret->elsewhere = !ret->found && (!s->written.insns || (s->written.alike > 2 &&
 							      STRAYS_MIN * s->written.alike > s->written.agreed));
-	ret->astray = !ret->found && s->written.insns && s->written.problems >= STRAYS_MIN &&
-		      2 * s->written.agreed < s->written.problems;
+	ret->wrong_program = !ret->found && s->written.insns && s->written.problems >= STRAYS_MIN &&
+			     2 * s->written.agreed < s->written.problems;
 	return err;
 }
 

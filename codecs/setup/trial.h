@@ -23,7 +23,7 @@ struct hf_trial {
 struct hf_trial_result {
 	uint64_t found; /* stands for the values that fit, for hf_trial_text; 0: none does */
 	bool elsewhere; /* none does, and the first problem comes again and again, or nothing is decoded at all */
-	bool astray;    /* none does, and the walk hardly ever comes to the address at which the trace synchronises */
+	bool wrong_program; /* none does, and the walk hardly ever comes to where the trace synchronises */
 };
 
 /*

@@ -11,7 +11,7 @@
  * A capture being indexed has a file for the index and for each view, and the journals of these; one that is open has
  * the files alone. What is left, half of all, is for the moment: requests of the kernel, captures being looked into.
  */
-enum { BUILD_FILES = 2 * (HF_VIEW_COUNT + 1), HELD_MAX = 4096 };
+enum { BUILD_FILES = 2 * (HF_VIEW_COUNT + 1), OPEN_FILES_MAX = 4096 };
 
 /* Of one call; what consists of many calls, each of which has tried so often, is tried again less often. */
 enum { TRIES = 10, TRIES_AGAIN = 3, WAIT_MS = 20 };
@@ -21,7 +21,7 @@ enum { TRIES = 10, TRIES_AGAIN = 3, WAIT_MS = 20 };
 void hf_descriptors_divide(struct hf_descriptors *d, size_t limit)
 {
 	d->limit = limit;
-	d->held = limit / 8 < HELD_MAX ? limit / 8 : HELD_MAX;
+	d->open_files = limit / 8 < OPEN_FILES_MAX ? limit / 8 : OPEN_FILES_MAX;
 	d->open = limit / 4 < HF_OPEN_CAPTURES_MAX * HF_OPEN_FILES ? limit / 4 : HF_OPEN_CAPTURES_MAX * HF_OPEN_FILES;
 	if (d->open < HF_OPEN_FILES)
 		d->open = HF_OPEN_FILES;

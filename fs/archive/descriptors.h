@@ -25,7 +25,7 @@ struct hf_descriptors {
 	size_t (*shed)(void *ctx);
 	void *ctx;
 	size_t limit;  /* of the process (RLIMIT_NOFILE) */
-	size_t held;   /* of files of the archive that nobody is reading (held.h) */
+	size_t open_files; /* of files of the archive that nobody is reading (open_files.h) */
 	size_t open;   /* of indexes and view tables (open_capture.h) */
 	size_t builds; /* captures that are indexed at the same time */
 	pthread_mutex_t lock;

@@ -13,7 +13,7 @@ struct hf_stamp {
 	off_t size;
 	int64_t mtime_ns;
 	int64_t ctime_ns; /* only for the catalogue: a chmod is no change of what can be read */
-	uint64_t beside;  /* of a capture: hf_beside_stamp, or with a description hf_members_look */
+	uint64_t beside;  /* of a capture: hf_elf_nearby_stamp, or with a description hf_members_look */
 	uint64_t debug;	  /* of a capture: hf_debug_dir_look */
 };
 

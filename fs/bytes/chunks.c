@@ -3,11 +3,11 @@
 #include "codecs/isa/disasm.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/makers.h"
+#include "fs/capture/decoder_pool.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/opened.h"
 #include "index/base/hash.h"
-#include "index/read/cut.h"
+#include "index/read/slice_encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 
 void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view)
 {
-	worker->env.symbols = open->companion.symbols;
+	worker->env.symbols = open->symbol_files.symbols;
 	worker->env.params = hf_open_options(open, view);
 }
 
@@ -72,11 +72,11 @@ static int write_joined(const struct hf_bytes *bytes, struct hf_open *open, stru
 	int err = prepare(worker, open, bytes->view);
 
 	if (!err)
-		err = hf_maker_take(open, bytes->hart, bytes->view, &worker->env, &lent);
+		err = hf_decoder_pool_take(open, bytes->hart, bytes->view, &worker->env, &lent);
 	if (err)
 		return err;
 	err = hf_maker_make_joined(&lent.maker, open->index, &m->chunk, &worker->env, &m->view, to, NULL);
-	hf_maker_put(&lent, err);
+	hf_decoder_pool_put(&lent, err);
 	return !err || hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
 }
 
@@ -94,11 +94,11 @@ static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, struc
 	if (err)
 		return err;
 	hf_sink_init_buffer(&sink, to, (size_t)m->view.size + HF_SINK_ROOM);
-	err = hf_maker_take(open, bytes->hart, bytes->view, &worker->env, &lent);
+	err = hf_decoder_pool_take(open, bytes->hart, bytes->view, &worker->env, &lent);
 	if (!err) {
 		err = hf_maker_make(&lent.maker, &m->chunk, &worker->env, m->view.entry, m->view.entry_size, &sink,
 				    whole ? NULL : &m->made, NULL);
-		hf_maker_put(&lent, err);
+		hf_decoder_pool_put(&lent, err);
 	}
 	if (err < 0)
 		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
@@ -128,12 +128,12 @@ static int write_part(const struct hf_bytes *bytes, struct hf_open *open, struct
 	if (!err)
 		err = hf_index_chunk(open->index, bytes->hart, m->chunk.number + 1, &m->behind);
 	if (!err)
-		err = hf_maker_take(open, bytes->hart, bytes->view, &worker->env, &lent);
+		err = hf_decoder_pool_take(open, bytes->hart, bytes->view, &worker->env, &lent);
 	if (err)
 		return err;
-	lent.reach->src.until = m->behind.stream_offset + LOOK_AHEAD;
+	lent.limit->src.until = m->behind.stream_offset + LOOK_AHEAD;
 	err = hf_maker_make_part(&lent.maker, &m->chunk, &worker->env, &m->view, part, &m->made, &size, NULL);
-	hf_maker_put(&lent, err);
+	hf_decoder_pool_put(&lent, err);
 	if (err)
 		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
 	return size == m->view.size && hf_view_chunk_has(&m->view, part->to) &&
@@ -223,22 +223,23 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 	const struct hf_facts_hart *facts = hf_facts_hart(open->facts, hart);
 	struct hf_view_chunk *row = malloc(sizeof *row);
 	struct hf_lent_maker lent;
-	struct hf_cut cut = {.maker = &lent.maker, .index = open->index};
-	struct hf_cutter *cutter;
+	struct hf_slice_encoder_ask ask = {.maker = &lent.maker, .index = open->index};
+	struct hf_slice_encoder *encoder;
 	int err = facts && row ? prepare(worker, open, bytes->view) : HF_ERR_NOMEM;
 
 	offset = where_made(bytes, offset);
 	if (!err)
 		err = hf_view_table_chunk_of(open->table[bytes->view], hart, offset, row);
 	if (!err)
-		err = hf_maker_take(open, hart, bytes->view, &worker->env, &lent);
+		err = hf_decoder_pool_take(open, hart, bytes->view, &worker->env, &lent);
 	if (!err) {
-		cut.last = facts->info.insns - 1;
-		err = hf_cutter_new(&cut, &worker->env, row->entry, row->entry_size, &row->chunk, &cutter, NULL);
+		ask.last = facts->info.insns - 1;
+		err = hf_slice_encoder_new(&ask, &worker->env, row->entry, row->entry_size, &row->chunk, &encoder,
+					   NULL);
 		if (!err)
-			err = hf_cutter_find(cutter, &worker->env, offset - row->offset, ret_ordinal, NULL);
-		hf_cutter_free(cutter);
-		hf_maker_put(&lent, err);
+			err = hf_slice_encoder_find(encoder, &worker->env, offset - row->offset, ret_ordinal, NULL);
+		hf_slice_encoder_free(encoder);
+		hf_decoder_pool_put(&lent, err);
 	}
 	free(row);
 	return err;

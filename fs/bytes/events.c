@@ -207,8 +207,8 @@ static int new_place(const struct hf_events *events, struct hf_open *open, uint6
 		return HF_ERR_NOMEM;
 	place->cursor = (struct hf_cursor){
 		.stream = open->stream, .src = open->source, .index = open->index, .hart = events->hart};
-	if (open->companion.symbols)
-		place->symbols = hf_symbols_of(open->companion.symbols, events->hart);
+	if (open->symbol_files.symbols)
+		place->symbols = hf_symbols_of(open->symbol_files.symbols, events->hart);
 	place->next = ordinal;
 	err = hf_cursor_seek(&place->cursor, ordinal, &place->insn, diag);
 	if (err)

@@ -51,21 +51,21 @@ void hf_slice_free_part(struct hf_slice_part *part)
 	part->marks = 0;
 }
 
-int hf_slice_cutter(const struct hf_slice *slice, struct hf_open *open, size_t view, const struct hf_enc_env *env,
-		    const struct hf_slice_mark *mark, uint64_t *ret_number, struct hf_lent_maker *ret_maker,
-		    struct hf_cutter **ret_cutter)
+int hf_slice_enter(const struct hf_slice *slice, struct hf_open *open, size_t view, const struct hf_enc_env *env,
+		   const struct hf_slice_mark *mark, uint64_t *ret_number, struct hf_lent_maker *ret_maker,
+		   struct hf_slice_encoder **ret_encoder)
 {
-	const struct hf_cut cut = {
+	const struct hf_slice_encoder_ask ask = {
 		.maker = &ret_maker->maker, .index = open->index, .first = slice->first, .last = slice->last};
-	int err = hf_maker_take(open, slice->hart, view, env, ret_maker);
+	int err = hf_decoder_pool_take(open, slice->hart, view, env, ret_maker);
 
-	*ret_cutter = NULL;
+	*ret_encoder = NULL;
 	if (err)
 		return err;
-	err = hf_cutter_new(&cut, env, mark ? mark->entry : NULL, mark ? mark->entry_size : 0, ret_number, ret_cutter,
-			    NULL);
+	err = hf_slice_encoder_new(&ask, env, mark ? mark->entry : NULL, mark ? mark->entry_size : 0, ret_number,
+				   ret_encoder, NULL);
 	if (err)
-		hf_maker_put(ret_maker, err);
+		hf_decoder_pool_put(ret_maker, err);
 	return err;
 }
 
@@ -273,14 +273,14 @@ static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 }
 
 static int enter(const struct hf_bytes *bytes, struct hf_open *open, uint64_t piece, struct hf_worker *worker,
-		 struct hf_lent_maker *ret_maker, struct hf_cutter **ret_cutter)
+		 struct hf_lent_maker *ret_maker, struct hf_slice_encoder **ret_encoder)
 {
 	const struct hf_slice_part *part = &slice_of(bytes)->part[bytes->view];
 	uint64_t chunk = part->number + piece * part->stride;
 
 	hf_view_env(worker, open, bytes->view);
-	return hf_slice_cutter(slice_of(bytes), open, bytes->view, &worker->env, &part->mark[piece], &chunk, ret_maker,
-			       ret_cutter);
+	return hf_slice_enter(slice_of(bytes), open, bytes->view, &worker->env, &part->mark[piece], &chunk, ret_maker,
+			      ret_encoder);
 }
 
 static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
@@ -288,16 +288,16 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 {
 	const struct hf_slice_part *part = &slice_of(bytes)->part[bytes->view];
 	struct hf_lent_maker lent;
-	struct hf_cutter *cutter;
+	struct hf_slice_encoder *encoder;
 	struct hf_sink sink;
-	int err = enter(bytes, open, piece->number, worker, &lent, &cutter);
+	int err = enter(bytes, open, piece->number, worker, &lent, &encoder);
 
 	hf_sink_init_buffer(&sink, to, (size_t)piece->size + HF_SINK_ROOM);
 	if (!err) {
 		for (uint64_t i = 0; !err && i < part->stride; i++)
-			err = hf_cutter_next(cutter, &worker->env, &sink, NULL);
-		hf_cutter_free(cutter);
-		hf_maker_put(&lent, err < 0 ? err : 0);
+			err = hf_slice_encoder_next(encoder, &worker->env, &sink, NULL);
+		hf_slice_encoder_free(encoder);
+		hf_decoder_pool_put(&lent, err < 0 ? err : 0);
 	}
 	if (err < 0)
 		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
@@ -308,19 +308,19 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 			struct hf_worker *worker, uint64_t *ret_ordinal)
 {
 	struct hf_lent_maker lent;
-	struct hf_cutter *cutter;
+	struct hf_slice_encoder *encoder;
 	struct hf_piece piece;
 	int err = piece_at(bytes, open, offset, &piece);
 
 	(void)hart;
 	if (err)
 		return HF_ERR_MISMATCH;
-	err = enter(bytes, open, piece.number, worker, &lent, &cutter);
+	err = enter(bytes, open, piece.number, worker, &lent, &encoder);
 	if (err)
 		return err;
-	err = hf_cutter_find(cutter, &worker->env, offset - piece.offset, ret_ordinal, NULL);
-	hf_cutter_free(cutter);
-	hf_maker_put(&lent, err);
+	err = hf_slice_encoder_find(encoder, &worker->env, offset - piece.offset, ret_ordinal, NULL);
+	hf_slice_encoder_free(encoder);
+	hf_decoder_pool_put(&lent, err);
 	return err;
 }
 

@@ -132,7 +132,7 @@ static void thin(struct hf_slice_part *part)
 	part->stride *= 2;
 }
 
-/* Notes where the cutter stands, at the start of a chunk. */
+/* Notes where the encoder stands, at the start of a chunk. */
 static int add_mark(struct hf_measure *m)
 {
 	struct hf_slice_part *part = &m->part;
@@ -151,7 +151,7 @@ static int add_mark(struct hf_measure *m)
 	mark = &part->mark[part->marks];
 	*mark = (struct hf_slice_mark){.offset = hf_sink_total(&m->sink)};
 	if (m->chunk > part->number) {
-		size = hf_cutter_save(m->cutter, m->entry);
+		size = hf_slice_encoder_save(m->encoder, m->entry);
 		mark->entry = malloc(size ? size : 1);
 		if (!mark->entry)
 			return HF_ERR_NOMEM;
@@ -164,7 +164,7 @@ static int add_mark(struct hf_measure *m)
 
 static int begin_part(struct hf_measure *m, const struct hf_enc_env *env)
 {
-	int err = hf_slice_cutter(m->slice, m->open, m->view, env, NULL, &m->part.number, &m->maker, &m->cutter);
+	int err = hf_slice_enter(m->slice, m->open, m->view, env, NULL, &m->part.number, &m->maker, &m->encoder);
 
 	if (err)
 		return err;
@@ -181,7 +181,7 @@ int hf_measure_encoded(struct hf_measure *m, struct hf_worker *worker)
 	int err;
 
 	hf_view_env(worker, m->open, m->view);
-	err = m->cutter ? 0 : begin_part(m, &worker->env);
+	err = m->encoder ? 0 : begin_part(m, &worker->env);
 	while (!err) {
 		if (hf_stopping(m->slice->capture->common))
 			return HF_ERR_CANCELLED;
@@ -189,7 +189,7 @@ int hf_measure_encoded(struct hf_measure *m, struct hf_worker *worker)
 			return HF_NOTE_END;
 		err = add_mark(m);
 		if (!err)
-			err = hf_cutter_next(m->cutter, &worker->env, &m->sink, NULL);
+			err = hf_slice_encoder_next(m->encoder, &worker->env, &m->sink, NULL);
 		m->chunk++;
 		__atomic_store_n(&m->slice->done, m->chunk - m->part.number, __ATOMIC_RELAXED);
 	}

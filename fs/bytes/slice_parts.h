@@ -7,8 +7,8 @@
 #include "fs/base/list.h"
 #include "fs/base/views.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/makers.h"
-#include "index/read/cut.h"
+#include "fs/capture/decoder_pool.h"
+#include "index/read/slice_encoder.h"
 
 enum hf_slice_state {
 	HF_SLICE_ABSENT,  /* the hart has no such view */
@@ -61,10 +61,10 @@ struct hf_measure {
 	struct hf_slice *slice; /* one reference */
 	struct hf_measure *next;
 	struct hf_open *open;
-	struct hf_cutter *cutter; /* of part view, with maker */
+	struct hf_slice_encoder *encoder; /* of part view, with maker */
 	struct hf_lent_maker maker;
 	size_t view;
-	uint64_t chunk;           /* the cutter's next */
+	uint64_t chunk;		  /* the encoder's next */
 	bool turn;                /* it has the turn of the long ones */
 	struct hf_slice_part part;
 	struct hf_sink sink;
@@ -84,11 +84,11 @@ void hf_slice_free_part(struct hf_slice_part *part);
 /* The view that a slice is of, over all of the hart. */
 void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view,
 		    struct hf_bytes *ret_bytes);
-/* What makes a view anew: from a mark, with *ret_number its chunk, or (NULL) from the start. *ret_maker is to be put when
- * the cutter is freed. */
-int hf_slice_cutter(const struct hf_slice *slice, struct hf_open *open, size_t view, const struct hf_enc_env *env,
-		    const struct hf_slice_mark *mark, uint64_t *ret_number, struct hf_lent_maker *ret_maker,
-		    struct hf_cutter **ret_cutter);
+/* What makes a view anew: from a mark, with *ret_number its chunk, or (NULL) from the start. *ret_maker is to be put
+ * when the encoder is freed. */
+int hf_slice_enter(const struct hf_slice *slice, struct hf_open *open, size_t view, const struct hf_enc_env *env,
+		   const struct hf_slice_mark *mark, uint64_t *ret_number, struct hf_lent_maker *ret_maker,
+		   struct hf_slice_encoder **ret_encoder);
 
 /* Measures m->part, of the view m->view: where its lines are in the whole; or in steps, at the end of which there is
  * HF_NOTE_END, its size and marks. */

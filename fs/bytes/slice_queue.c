@@ -34,11 +34,11 @@ static size_t bytes_of(const struct hf_slice_part *part)
 /* What was used for long learned much, and is not kept. */
 static void end_cutter(struct hf_measure *m, int err)
 {
-	if (!m->cutter)
+	if (!m->encoder)
 		return;
-	hf_cutter_free(m->cutter);
-	hf_maker_put(&m->maker, m->turn ? (int)HF_NOTE_END : err);
-	m->cutter = NULL;
+	hf_slice_encoder_free(m->encoder);
+	hf_decoder_pool_put(&m->maker, m->turn ? (int)HF_NOTE_END : err);
+	m->encoder = NULL;
 }
 
 /* Of the part at hand: it is measured, or it is not. */
@@ -163,7 +163,7 @@ static bool is_forgotten(const struct hf_measure *m)
 	struct hf_slices *slices = m->slice->slices;
 	int64_t asked_ns;
 
-	if (!m->turn || m->cutter)
+	if (!m->turn || m->encoder)
 		return false;
 	pthread_mutex_lock(&slices->lock);
 	asked_ns = m->slice->asked_ns;
@@ -181,14 +181,14 @@ static int run_parts(struct hf_measure *m, struct hf_worker *worker)
 	if (err == HF_ERR_STATE && !m->open)
 		err = HF_ERR_CANCELLED;
 
-	while (!err && !m->cutter && next_part(m, true)) {
+	while (!err && !m->encoder && next_part(m, true)) {
 		err = hf_measure_lines(m, worker);
 		if (!err)
 			err = check_version(m->slice);
 		if (!err)
 			settle_part(m, 0);
 	}
-	if (err || (!m->cutter && !next_part(m, false)))
+	if (err || (!m->encoder && !next_part(m, false)))
 		return err;
 	if (!m->turn && m->slice->last - m->slice->first >= SHORT)
 		return take_turn(m);

@@ -5,7 +5,7 @@
 #include "fs/bytes/bytes.h"
 #include "fs/bytes/kinds.h"
 #include "fs/capture/all.h"
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/capture/open_pool.h"
 #include "fs/facts/facts.h"
 
@@ -160,6 +160,6 @@ int hf_bytes_verify(struct hf_captures *all, const char *path, uint64_t *ret_chu
 	free(verify.bad_of);
 	/* Nobody else is to be served from it. */
 	if (verify.bad)
-		hf_capture_distrust(capture, version, HF_ERR_MISMATCH);
+		hf_capture_drop_index(capture, version, HF_ERR_MISMATCH);
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
 }

@@ -8,7 +8,7 @@
 #include "fs/facts/index_dir.h"
 
 struct hf_captures;
-struct hf_fs_brief;
+struct hf_fs_ls_line;
 
 /* Captures by how far they are. */
 struct hf_capture_count {
@@ -22,7 +22,7 @@ struct hf_captures_stats {
 	struct hf_index_dir_stats index_dir;
 	const char *params_wrong; /* why hartfs.conf counts for nothing; or NULL */
 	const char *index_path;                  /* NULL: not known */
-	uint64_t recalled, probed, opened, flushed; /* struct hf_memory */
+	uint64_t recalled, probed, opened, flushed; /* struct hf_catalogue_use */
 };
 void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *ret_stats);
 /* Spools in the index directory, also of others, and their bytes. */
@@ -40,8 +40,8 @@ struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path);
 /* Every capture, in no order. fn must not call back into captures. */
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
 
-/* hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare, hf_fs_page and
- * hf_fs_brief. */
+/* hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare, hf_fs_info_page
+ * and hf_fs_ls_line. */
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,
 			       size_t *ret_waiting);
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size);
@@ -54,7 +54,7 @@ int hf_captures_examine(struct hf_captures *all, const char *path,
 			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag);
 int hf_captures_compare(struct hf_captures *all, const char *path,
 			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag);
-int hf_captures_page(struct hf_captures *all, const char *path, char **ret_text);
-int hf_captures_brief(struct hf_captures *all, const char *path, struct hf_fs_brief *ret_brief);
+int hf_captures_info_page(struct hf_captures *all, const char *path, char **ret_text);
+int hf_captures_ls_line(struct hf_captures *all, const char *path, struct hf_fs_ls_line *ret_line);
 
 #endif

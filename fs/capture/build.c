@@ -6,7 +6,7 @@
 #include "fs/archive/descriptors.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/views.h"
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/open_trace.h"
 #include "fs/capture/recognise.h"
@@ -17,7 +17,7 @@
 #include "fs/facts/open_facts.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/state.h"
-#include "fs/program/companion.h"
+#include "fs/program/symbol_files.h"
 #include "index/summary/summary.h"
 
 #include <stdatomic.h>
@@ -229,13 +229,13 @@ static size_t without_names(struct hf_view_key *views, size_t count)
 	return n;
 }
 
-/* One build with the names that the companion has by now. *ret_dirfd: where its files are. */
-static int build_named(const struct hf_trace *trace, const struct hf_companion *companion, struct hf_disasm *disasm,
+/* One build with the symbols that files has by now. *ret_dirfd: where its files are. */
+static int build_named(const struct hf_trace *trace, const struct hf_symbol_files *files, struct hf_disasm *disasm,
 		       struct progress *progress, int *ret_dirfd, struct hf_diag *diag)
 {
 	const struct hf_shared *shared = progress->capture->shared;
 	struct hf_view_key views[HF_VIEW_COUNT];
-	struct hf_build build = hf_open_build(progress->capture, trace, companion, views);
+	struct hf_build build = hf_open_build(progress->capture, trace, files, views);
 	int err;
 
 	build.limits = &shared->builder->limits;
@@ -244,7 +244,7 @@ static int build_named(const struct hf_trace *trace, const struct hf_companion *
 	build.tap = progress->tap;
 	build.ctx = progress;
 	build.disasm = disasm;
-	if (companion->waiting)
+	if (files->waiting)
 		build.view_count = without_names(views, build.view_count);
 	if (!take_version(progress->capture, &progress->capture->examined, progress->version))
 		hf_index_examine(shared->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
@@ -255,41 +255,42 @@ static int build_named(const struct hf_trace *trace, const struct hf_companion *
 }
 
 /* Where the ELF files beside a capture lay is known when its code is: then the views with names follow. */
-static int build_placed(const struct hf_trace *trace, struct hf_companion *companion, struct hf_disasm *disasm,
+static int build_placed(const struct hf_trace *trace, struct hf_symbol_files *files, struct hf_disasm *disasm,
 			struct progress *progress, struct hf_diag *diag)
 {
 	bool moved = false;
 	int dirfd, err;
 
-	for (size_t i = 0; i < companion->file_count; i++)
-		if (companion->file[i].src)
-			companion->file[i].src->stop = &progress->stop;
-	err = build_named(trace, companion, disasm, progress, &dirfd, diag);
+	for (size_t i = 0; i < files->file_count; i++)
+		if (files->file[i].src)
+			files->file[i].src->stop = &progress->stop;
+	err = build_named(trace, files, disasm, progress, &dirfd, diag);
 
 	if (err)
 		return err;
-	err = hf_companion_place_in(companion, &progress->capture->places, progress->version, dirfd, &trace->identity, &moved);
+	err = hf_symbol_files_place_in(files, &progress->capture->load_addresses, progress->version, dirfd,
+				       &trace->identity, &moved);
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	return moved ? build_named(trace, companion, disasm, progress, &dirfd, diag) : 0;
+	return moved ? build_named(trace, files, disasm, progress, &dirfd, diag) : 0;
 }
 
 static int run_build(const struct hf_shared *shared, const struct hf_trace *trace, const struct hf_stamp *stamp,
 		     struct progress *progress, struct hf_diag *diag)
 {
-	struct hf_companion companion;
+	struct hf_symbol_files files;
 	struct hf_disasm *disasm;
-	int err = hf_capture_open_companion(progress->capture, trace, stamp, &companion);
+	int err = hf_capture_open_symbol_files(progress->capture, trace, stamp, &files);
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	err = take_disasm(shared->builder, &disasm);
 	if (!err)
-		err = hf_companion_trust(&companion);
+		err = hf_symbol_files_trust(&files);
 	if (!err)
-		err = build_placed(trace, &companion, disasm, progress, diag);
+		err = build_placed(trace, &files, disasm, progress, diag);
 	give_disasm(shared->builder, disasm);
-	hf_companion_close(&companion);
+	hf_symbol_files_close(&files);
 	return err;
 }
 
@@ -507,7 +508,7 @@ int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap 
 	end_turn(capture, &progress, err, diag);
 	/* The index that took the place of a damaged one is another. */
 	if (progress.repair && err == HF_ERR_MISMATCH)
-		hf_capture_distrust(capture, progress.version, err);
+		hf_capture_drop_index(capture, progress.version, err);
 	if (err == HF_ERR_CHANGED) {
 		struct stat st;
 

@@ -4,7 +4,7 @@
 #include "fs/archive/probe.h"
 #include "fs/base/simulator_log.h"
 #include "fs/capture/all.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/capture/recognise.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/info.h"
@@ -59,7 +59,8 @@ static size_t shed(void *ctx)
 {
 	struct hf_captures *all = ctx;
 
-	return hf_held_shed(all->shared.held) + hf_held_shed(&all->debug_dir.held) + hf_open_pool_shed(&all->open_pool);
+	return hf_open_files_shed(all->shared.open_files) + hf_open_files_shed(&all->debug_dir.open_files) +
+	       hf_open_pool_shed(&all->open_pool);
 }
 
 static void share(struct hf_captures *all)
@@ -70,17 +71,18 @@ static void share(struct hf_captures *all)
 	all->shared.index_dir = &all->index_dir;
 	all->shared.builder = &all->builder;
 	all->shared.open_pool = &all->open_pool;
-	all->shared.makers = &all->makers;
+	all->shared.decoder_pool = &all->decoder_pool;
 	all->shared.executables = &all->executables;
 	all->shared.table = &all->table;
-	all->shared.plains = &all->plains;
-	all->shared.memory = &all->memory;
+	all->shared.not_captures = &all->not_captures;
+	all->shared.catalogue_use = &all->catalogue_use;
 	all->shared.jobs = &all->jobs;
 }
 
 int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options)
 {
-	int err, debug_err = hf_debug_dir_init(&all->debug_dir, all->shared.archive, all->shared.descriptors->held, options);
+	int err, debug_err = hf_debug_dir_init(&all->debug_dir, all->shared.archive,
+					       all->shared.descriptors->open_files, options);
 
 	share(all);
 	hf_builder_init(&all->builder, options->chunk_insns);
@@ -88,12 +90,12 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 	pthread_mutex_init(&all->params_access.lock, NULL);
 	hf_open_pool_init(&all->open_pool);
 	hf_open_pool_limit(&all->open_pool, all->shared.common->cache, all->shared.descriptors->open);
-	hf_makers_init(&all->makers);
+	hf_decoder_pool_init(&all->decoder_pool);
 	hf_executables_init(&all->executables);
 	all->executables.cache = all->shared.common->cache;
 	hf_jobs_init(&all->jobs, all->shared.common, &all->table);
 	hf_table_init(&all->table, &all->shared);
-	err = hf_plain_init(&all->plains);
+	err = hf_not_captures_init(&all->not_captures);
 	if (!err)
 		err = debug_err;
 	all->shared.descriptors->shed = shed;
@@ -102,7 +104,7 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 		err = HF_ERR_NOMEM;
 	if (!err)
 		err = read_params(all, options->params);
-	hf_memory_init(&all->shared, err || options->index_fd < 0 ? NULL : options->archive_path);
+	hf_catalogue_use_init(&all->shared, err || options->index_fd < 0 ? NULL : options->archive_path);
 	return err;
 }
 
@@ -128,16 +130,16 @@ void hf_captures_stop(struct hf_captures *all)
 void hf_captures_put_down(struct hf_captures *all)
 {
 	hf_open_pool_fini(&all->open_pool);
-	hf_makers_fini(&all->makers);
+	hf_decoder_pool_fini(&all->decoder_pool);
 	hf_executables_fini(&all->executables);
 }
 
 void hf_captures_close(struct hf_captures *all)
 {
-	hf_memory_fini(&all->shared);
+	hf_catalogue_use_fini(&all->shared);
 	hf_jobs_fini(&all->jobs);
 	hf_table_fini(&all->table);
-	hf_plain_fini(&all->plains);
+	hf_not_captures_fini(&all->not_captures);
 	pthread_mutex_destroy(&all->params_access.lock);
 	free(all->params_wrong);
 	hf_views_fini(&all->views);
@@ -202,10 +204,10 @@ void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *re
 		.searching = hf_jobs_searching(&all->jobs),
 		.params_wrong = all->params_wrong,
 		.index_path = all->index_dir.path,
-		.recalled = all->memory.recalled,
-		.probed = all->memory.probed,
-		.opened = all->memory.opened,
-		.flushed = all->memory.flushed,
+		.recalled = all->catalogue_use.recalled,
+		.probed = all->catalogue_use.probed,
+		.opened = all->catalogue_use.opened,
+		.flushed = all->catalogue_use.flushed,
 	};
 	hf_index_dir_get_stats(&all->index_dir, &ret_stats->index_dir);
 	hf_captures_each(all, add_progress, ret_stats);
@@ -244,15 +246,30 @@ static const char *log_name(const struct hf_captures *all, const char *path)
 	return name;
 }
 
+/* The codec that would have taken the file if there were more in it than its first bytes say; NULL: there is none. */
+static const struct hf_codec *claimant(const struct hf_captures *all, const char *path)
+{
+	const struct hf_codec *codec = NULL;
+	uint8_t head[HF_PROBE_SIZE];
+	size_t n;
+
+	if (!hf_probe_head(all->shared.archive, path, head, sizeof head, &n))
+		codec = hf_codec_probe(head, n);
+	return codec && codec->otherwise ? codec : NULL;
+}
+
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size)
 {
 	struct hf_capture *capture = hf_capture_known(all, path);
 	const char *log = capture ? NULL : log_name(all, path);
+	const struct hf_codec *codec = capture || log ? NULL : claimant(all, path);
 	struct hf_diag diag;
 
 	if (log)
 		snprintf(text, size, "%s: not read yet", log);
-	return log || (capture && hf_capture_failure(capture, &diag, text, size));
+	if (codec)
+		snprintf(text, size, "%s", codec->otherwise);
+	return log || codec || (capture && hf_capture_failure(capture, &diag, text, size));
 }
 
 bool hf_captures_refusal(struct hf_captures *all, const char *path, const char *view, char *text, size_t size)

@@ -6,19 +6,19 @@
 
 #include "codecs/base/chains.h"
 #include "fs/archive/descriptors.h"
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/archive/params.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
 #include "fs/capture/build.h"
+#include "fs/capture/decoder_pool.h"
 #include "fs/capture/jobs.h"
-#include "fs/capture/makers.h"
+#include "fs/capture/not_captures.h"
 #include "fs/capture/open_pool.h"
-#include "fs/capture/plain.h"
+#include "fs/facts/catalogue_use.h"
 #include "fs/facts/executable.h"
 #include "fs/facts/index_dir.h"
-#include "fs/facts/memory.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/table.h"
 #include "fs/program/debug_dir.h"
@@ -33,11 +33,11 @@ struct hf_captures {
 	struct hf_index_dir index_dir;
 	struct hf_builder builder;
 	struct hf_open_pool open_pool;
-	struct hf_makers makers;
+	struct hf_decoder_pool decoder_pool;
 	struct hf_executables executables;
 	struct hf_capture_table table;
-	struct hf_plains plains;
-	struct hf_memory memory;
+	struct hf_not_captures not_captures;
+	struct hf_catalogue_use catalogue_use;
 	struct hf_jobs jobs;
 };
 

@@ -5,7 +5,7 @@
 #include "fs/base/common.h"
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/capture/open_trace.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
@@ -53,11 +53,11 @@ static void take(void *ctx, const char *name, const char *what)
 	compare->fn(compare->ctx, name, what);
 }
 
-static int compare_companion(struct compare *compare, const struct hf_trace *trace,
-			     const struct hf_companion *companion, struct hf_diag *diag)
+static int compare_symbol_files(struct compare *compare, const struct hf_trace *trace,
+				const struct hf_symbol_files *files, struct hf_diag *diag)
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
-	struct hf_build build = hf_open_build(compare->capture, trace, companion, views);
+	struct hf_build build = hf_open_build(compare->capture, trace, files, views);
 	int err = hf_disasm_new(&build.disasm);
 
 	build.dirfd = compare->capture->shared->index_fd;
@@ -76,20 +76,20 @@ static int compare_companion(struct compare *compare, const struct hf_trace *tra
 static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, struct hf_diag *diag)
 {
 	struct hf_capture *capture = compare->capture;
-	struct hf_companion companion;
+	struct hf_symbol_files files;
 	struct hf_trace trace;
 	int err = hf_capture_open_trace(capture, stamp, &trace, diag);
 
 	if (err)
 		return err;
 	trace.file->stop = &compare->stop;
-	err = hf_capture_open_companion(capture, &trace, stamp, &companion);
+	err = hf_capture_open_symbol_files(capture, &trace, stamp, &files);
 	if (!err) {
-		err = hf_companion_place_in(&companion, &capture->places, compare->version, capture->shared->index_fd,
-					    &trace.identity, NULL);
+		err = hf_symbol_files_place_in(&files, &capture->load_addresses, compare->version,
+					       capture->shared->index_fd, &trace.identity, NULL);
 		if (!err)
-			err = compare_companion(compare, &trace, &companion, diag);
-		hf_companion_close(&companion);
+			err = compare_symbol_files(compare, &trace, &files, diag);
+		hf_symbol_files_close(&files);
 	}
 	hf_trace_close(&trace);
 	return err;
@@ -112,6 +112,6 @@ int hf_captures_compare(struct hf_captures *all, const char *path,
 	}
 	/* Nobody else is to be served from it. */
 	if (compare.differs)
-		hf_capture_distrust(compare.capture, compare.version, HF_ERR_MISMATCH);
+		hf_capture_drop_index(compare.capture, compare.version, HF_ERR_MISMATCH);
 	return err && diag->code != err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : err;
 }

@@ -69,7 +69,7 @@ static void note(struct hf_capture *capture, uint64_t version, uint64_t size, co
 static int examine(struct hf_capture *capture, hf_examine_fn fn, void *ctx, struct hf_diag *diag)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
-	struct hf_companion companion;
+	struct hf_symbol_files files;
 	struct hf_examined found;
 	struct hf_trace trace;
 	size_t key_count;
@@ -84,16 +84,17 @@ static int examine(struct hf_capture *capture, hf_examine_fn fn, void *ctx, stru
 	err = hf_capture_open_trace(capture, &stamp, &trace, diag);
 	if (err)
 		return err;
-	err = hf_capture_open_companion(capture, &trace, &stamp, &companion);
+	err = hf_capture_open_symbol_files(capture, &trace, &stamp, &files);
 	if (!err) {
-		err = hf_companion_place_in(&companion, &capture->places, version, capture->shared->index_fd, &trace.identity, NULL);
-		key_count = hf_open_views(capture, &companion, key);
+		err = hf_symbol_files_place_in(&files, &capture->load_addresses, version, capture->shared->index_fd,
+					       &trace.identity, NULL);
+		key_count = hf_open_views(capture, &files, key);
 		if (!err)
 			err = hf_index_examine(capture->shared->index_fd, &trace.identity, key, key_count, HF_EXAMINE_PAGES, fn,
 					       ctx, &found);
 		if (!err)
 			note(capture, version, trace.identity.size, key, key_count, &found);
-		hf_companion_close(&companion);
+		hf_symbol_files_close(&files);
 	}
 	hf_trace_close(&trace);
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;

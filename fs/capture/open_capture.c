@@ -4,16 +4,16 @@
 #include "fs/archive/stamp.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
-#include "fs/capture/makers.h"
+#include "fs/capture/decoder_pool.h"
 #include "fs/capture/open_trace.h"
 #include "fs/facts/capture.h"
+#include "fs/facts/catalogue_use.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/index_dir.h"
-#include "fs/facts/memory.h"
 #include "fs/facts/open_facts.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
-#include "fs/program/companion.h"
+#include "fs/program/symbol_files.h"
 #include "fs/stream/block_source.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 void hf_open_discard_files(const struct hf_open *open, int why)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
-	const size_t count = hf_open_views(open->capture, &open->companion, key);
+	const size_t count = hf_open_views(open->capture, &open->symbol_files, key);
 	const int dirfd = open->capture->shared->index_fd;
 
 	if (why == HF_ERR_INDEX_DIR)
@@ -33,7 +33,7 @@ void hf_open_discard_files(const struct hf_open *open, int why)
 
 void hf_open_close(struct hf_open *open)
 {
-	hf_makers_drop(open);
+	hf_decoder_pool_drop(open);
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++)
 		if (open->table[i])
 			hf_view_table_close(open->table[i]);
@@ -43,7 +43,7 @@ void hf_open_close(struct hf_open *open)
 	if (open->index)
 		hf_index_close(open->index);
 	hf_trace_close(&open->trace);
-	hf_companion_close(&open->companion);
+	hf_symbol_files_close(&open->symbol_files);
 	hf_facts_unref(open->facts);
 	free(open);
 }
@@ -70,7 +70,7 @@ static int open_tables(struct hf_open *open)
 	if (!open->table)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
-		struct hf_view_key key = hf_open_view_key(shared, &open->companion, i);
+		struct hf_view_key key = hf_open_view_key(shared, &open->symbol_files, i);
 		int err;
 
 		if (!hf_open_has_table(open, i))
@@ -169,7 +169,8 @@ static int open_indexed(struct hf_open *open, void (*want_spool)(void *open))
 	else if (!is_plausible(open))
 		return discard(open, HF_ERR_STATE);
 	if (!err) {
-		err = hf_companion_place(&open->companion, &open->capture->places, open->version, open->index, NULL);
+		err = hf_symbol_files_place(&open->symbol_files, &open->capture->load_addresses, open->version,
+					    open->index, NULL);
 		if (err)
 			return err;
 		err = hf_block_source_new(open->trace.file, open->index, shared->common->cache, &open->source);
@@ -196,7 +197,7 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp, void (*w
 	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
-		err = hf_capture_open_companion(open->capture, &open->trace, stamp, &open->companion);
+		err = hf_capture_open_symbol_files(open->capture, &open->trace, stamp, &open->symbol_files);
 	if (!err)
 		err = open_indexed(open, want_spool);
 	if (!err)
@@ -228,7 +229,7 @@ uint64_t hf_open_memory(const struct hf_open *open)
 {
 	/* The stream with its header, the source with its hints, and what malloc adds to all of it. */
 	enum { SMALL = 64 << 10 };
-	uint64_t bytes = SMALL + setup_memory(open->trace.setup) + hf_symbols_memory(open->companion.symbols) +
+	uint64_t bytes = SMALL + setup_memory(open->trace.setup) + hf_symbols_memory(open->symbol_files.symbols) +
 			 hf_index_memory(open->index);
 
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
@@ -261,7 +262,7 @@ int hf_open_new(struct hf_capture *capture, uint64_t version, void (*want_spool)
 	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
 	stamp = capture->stamp;
 	pthread_mutex_unlock(&capture->lock);
-	capture->shared->memory->opened++;
+	capture->shared->catalogue_use->opened++;
 	err = current ? open_all(open, &stamp, want_spool) : HF_ERR_CHANGED;
 	if (err) {
 		hf_open_close(open);

@@ -43,7 +43,7 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 {
 	const struct hf_fs_options *options = &capture->common->options;
 	struct hf_trace_ask ask = {.archive = capture->shared->archive,
-				   .held = capture->shared->held,
+				   .open_files = capture->shared->open_files,
 				   .path = capture->path,
 				   .stamp = stamp,
 				   .open_debug = open_debug,
@@ -51,14 +51,14 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 				   .expansion = options->expansion,
 				   .memory = options->stream_memory};
 	struct hf_setup_error error;
-	bool stranger;
+	bool members_changed;
 	int err;
 
 	pthread_mutex_lock(&capture->lock);
 	ask.members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
-	err = hf_trace_open(&ask, ret_trace, &error, &stranger);
-	if (stranger)
+	err = hf_trace_open(&ask, ret_trace, &error, &members_changed);
+	if (members_changed)
 		doubt(capture, ask.members);
 	hf_members_unref(ask.members);
 	if (err == HF_ERR_CHANGED)
@@ -67,15 +67,15 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
 }
 
-int hf_capture_open_companion(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
-			      struct hf_companion *ret_companion)
+int hf_capture_open_symbol_files(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
+				 struct hf_symbol_files *ret_files)
 {
-	const struct hf_companion_ask ask = {.held = capture->shared->held,
-					     .views = capture->shared->views,
-					     .debug_dir = capture->shared->debug_dir,
-					     .path = capture->path,
-					     .trace = trace,
-					     .stamp = stamp};
+	const struct hf_symbol_files_ask ask = {.open_files = capture->shared->open_files,
+						.views = capture->shared->views,
+						.debug_dir = capture->shared->debug_dir,
+						.path = capture->path,
+						.trace = trace,
+						.stamp = stamp};
 
-	return hf_companion_open(&ask, ret_companion);
+	return hf_symbol_files_open(&ask, ret_files);
 }

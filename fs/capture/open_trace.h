@@ -4,7 +4,7 @@
 #define HF_FS_OPEN_TRACE_H
 
 #include "fs/facts/capture.h"
-#include "fs/program/companion.h"
+#include "fs/program/symbol_files.h"
 #include "fs/stream/trace.h"
 
 /* Opens that version of the capture, to be closed only after success. HF_ERR_CHANGED if it is another one by now, never
@@ -12,8 +12,8 @@
  * NULL). */
 int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 			  struct hf_diag *diag);
-/* hf_companion_open for it. */
-int hf_capture_open_companion(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
-			      struct hf_companion *ret_companion);
+/* hf_symbol_files_open for it. */
+int hf_capture_open_symbol_files(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
+				 struct hf_symbol_files *ret_files);
 
 #endif

@@ -5,16 +5,16 @@
 #include "fs/archive/path.h"
 #include "fs/archive/probe.h"
 #include "fs/base/common.h"
+#include "fs/capture/not_captures.h"
 #include "fs/capture/open_pool.h"
-#include "fs/capture/plain.h"
 #include "fs/facts/capture.h"
+#include "fs/facts/catalogue_use.h"
 #include "fs/facts/facts.h"
-#include "fs/facts/memory.h"
 #include "fs/facts/queue.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/table.h"
-#include "fs/stream/beside.h"
 #include "fs/program/debug_dir.h"
+#include "fs/stream/elf_nearby.h"
 #include "fs/stream/members.h"
 
 #include <stdlib.h>
@@ -104,14 +104,14 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 /* The stamp of what lies beside the file; access may be NULL. */
 static int look_beside(const struct hf_shared *shared, const char *path, struct hf_access *access, uint64_t *ret_beside)
 {
-	struct hf_beside beside;
-	int err = hf_beside_list(shared->archive, path, access, &beside);
+	struct hf_elf_nearby beside;
+	int err = hf_elf_nearby_list(shared->archive, path, access, &beside);
 
 	*ret_beside = 0;
 	if (err)
 		return err;
-	*ret_beside = hf_beside_stamp(&beside);
-	hf_beside_free(&beside);
+	*ret_beside = hf_elf_nearby_stamp(&beside);
+	hf_elf_nearby_free(&beside);
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool again
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
-	capture->shared->memory->probed++;
+	capture->shared->catalogue_use->probed++;
 	err = hf_probe_file(capture->shared->archive, capture->path, &found.box, &found.codec, &found.stamp);
 	if (hf_err_is_shortage(err))
 		return err;
@@ -192,7 +192,7 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool again
 			return err;
 	}
 	if (renew(capture, &found) && !err)
-		hf_memory_put(capture, NULL);
+		hf_catalogue_use_put(capture, NULL);
 	note_access(capture, found.members, begun_ns, &access);
 	*ret_gone = !found.codec;
 	hf_members_unref(found.members);
@@ -213,7 +213,7 @@ static int add_recalled(const struct hf_shared *shared, const char *path, const 
 	/* With another file beside it, or another member, than then the sizes are others. */
 	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != hf_stamp_around(&found->stamp))
 		return 0;
-	err = hf_memory_facts(capture, 1, entry, &facts);
+	err = hf_catalogue_use_facts(capture, 1, entry, &facts);
 	if (err)
 		return err;
 	pthread_mutex_lock(&capture->lock);
@@ -247,7 +247,7 @@ static int add_file(const struct hf_shared *shared, const char *path, struct hf_
 		return add_recalled(shared, path, entry, found, ret_capture);
 	err = hf_table_add(shared->table, path, found, ret_capture);
 	if (!err)
-		hf_memory_put(*ret_capture, NULL);
+		hf_catalogue_use_put(*ret_capture, NULL);
 	return err;
 }
 
@@ -278,7 +278,7 @@ static int find_own(const struct hf_shared *shared, const char *path, const stru
 /* Whether the catalogue had it as a file that is its own description: its format does not show in its first bytes. */
 static bool was_own(const struct hf_catalogue_entry *entry)
 {
-	return entry->kind != HF_CATALOGUE_PLAIN && !entry->box && entry->codec &&
+	return entry->kind != HF_CATALOGUE_NOT_CAPTURE && !entry->box && entry->codec &&
 	       (!entry->codec->probe || hf_members_describes(entry->codec));
 }
 
@@ -289,11 +289,11 @@ static int find_file(const struct hf_shared *shared, const char *path, const str
 	struct hf_catalogue_entry entry;
 	int err;
 
-	if (!hf_memory_recall(shared, path, st, &entry)) {
+	if (!hf_catalogue_use_recall(shared, path, st, &entry)) {
 		found.box = entry.box;
 		found.codec = entry.codec;
-		if (entry.kind == HF_CATALOGUE_PLAIN) {
-			hf_plain_remember(shared->plains, path, &found.stamp);
+		if (entry.kind == HF_CATALOGUE_NOT_CAPTURE) {
+			hf_not_captures_add(shared->not_captures, path, &found.stamp);
 			err = 0;
 		} else if (was_own(&entry)) {
 			err = find_own(shared, path, st, ret_capture);
@@ -303,7 +303,7 @@ static int find_file(const struct hf_shared *shared, const char *path, const str
 		hf_catalogue_clear(&entry);
 		return err;
 	}
-	shared->memory->probed++;
+	shared->catalogue_use->probed++;
 	err = hf_probe_file(shared->archive, path, &found.box, &found.codec, &found.stamp);
 	if (err)
 		return unread(shared, path, err);
@@ -311,8 +311,8 @@ static int find_file(const struct hf_shared *shared, const char *path, const str
 		return find_own(shared, path, st, ret_capture);
 	if (found.codec)
 		return add_file(shared, path, &found, NULL, ret_capture);
-	hf_plain_remember(shared->plains, path, &found.stamp);
-	hf_memory_put_plain(shared, path, &found.stamp);
+	hf_not_captures_add(shared->not_captures, path, &found.stamp);
+	hf_catalogue_use_put_not_capture(shared, path, &found.stamp);
 	return 0;
 }
 
@@ -325,7 +325,7 @@ static int read_described(const struct hf_shared *shared, const char *ini, const
 {
 	int err;
 
-	shared->memory->probed++;
+	shared->catalogue_use->probed++;
 	err = hf_members_read(shared->archive, ini, &found->members);
 	if (err)
 		return err;
@@ -378,7 +378,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	if (hf_err_is_shortage(err))
 		return err;
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
-		hf_memory_put(capture, NULL);
+		hf_catalogue_use_put(capture, NULL);
 	if (found.members)
 		note_access(capture, NULL, begun_ns, &access);
 	*ret_gone = !found.codec;
@@ -397,13 +397,13 @@ static int find_described(const struct hf_shared *shared, const char *path, cons
 
 	if (err)
 		return err;
-	recalled = !hf_memory_recall(shared, path, st, &entry);
+	recalled = !hf_catalogue_use_recall(shared, path, st, &entry);
 	if (recalled && entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
 		err = add_recalled(shared, path, &entry, &found, ret_capture);
 	} else {
 		err = hf_table_add(shared->table, path, &found, ret_capture);
 		if (!err && found.codec != &hf_members_unknown)
-			hf_memory_put(*ret_capture, NULL);
+			hf_catalogue_use_put(*ret_capture, NULL);
 	}
 	if (recalled)
 		hf_catalogue_clear(&entry);
@@ -505,7 +505,7 @@ static int find_again(struct hf_capture *known, struct stat *st, bool again, boo
 	if (S_ISREG(st->st_mode))
 		return refresh(known, st, again, ret_gone);
 	if (renew(known, &(struct hf_found){.box = NULL}))
-		hf_memory_put(known, NULL);
+		hf_catalogue_use_put(known, NULL);
 	return 0;
 }
 
@@ -523,7 +523,7 @@ static int find_readable(const struct hf_shared *shared, const char *path, const
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
 		return 0;
 	known = hf_table_find(shared->table, path);
-	if (!known && S_ISREG(st->st_mode) && hf_plain_is_known(shared->plains, path, &stamp))
+	if (!known && S_ISREG(st->st_mode) && hf_not_captures_has(shared->not_captures, path, &stamp))
 		return 0;
 	if (!known)
 		return find_new(shared, path, st, ret_capture);
@@ -559,7 +559,7 @@ static int check(struct hf_capture *capture, bool again, struct stat *ret_st)
 		return err;
 	if (err || (!S_ISREG(ret_st->st_mode) && !S_ISDIR(ret_st->st_mode))) {
 		if (renew(capture, &(struct hf_found){.box = NULL}))
-			hf_memory_put(capture, NULL);
+			hf_catalogue_use_put(capture, NULL);
 		return HF_ERR_NOT_FOUND;
 	}
 	err = find_again(capture, ret_st, again, &gone);

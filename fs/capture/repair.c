@@ -3,7 +3,7 @@
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
 #include "fs/capture/build.h"
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/capture/open_capture.h"
 #include "fs/capture/open_pool.h"
 #include "fs/facts/capture.h"
@@ -22,7 +22,7 @@ static int try_open(struct hf_capture *capture, uint64_t version, int view, stru
 		return ABSENT;
 	/* Made again it is not what it was. */
 	if (err == HF_ERR_MISMATCH) {
-		hf_capture_distrust(capture, version, err);
+		hf_capture_drop_index(capture, version, err);
 		return HF_ERR_CHANGED;
 	}
 	if (!err && view >= 0 && !(*ret_open)->table[view]) {
@@ -70,7 +70,7 @@ void hf_open_blame(struct hf_open *open, int err)
 	struct hf_capture *capture = open->capture;
 
 	if (err == HF_ERR_INDEX_DIR) {
-		hf_capture_distrust(capture, open->version, err);
+		hf_capture_drop_index(capture, open->version, err);
 		return;
 	}
 	if (err != HF_ERR_STATE && err != HF_ERR_MISMATCH)
@@ -79,6 +79,6 @@ void hf_open_blame(struct hf_open *open, int err)
 		hf_open_drop_if(open);
 		hf_capture_repair(capture, open->version);
 	} else {
-		hf_capture_distrust(capture, open->version, HF_ERR_MISMATCH);
+		hf_capture_drop_index(capture, open->version, HF_ERR_MISMATCH);
 	}
 }

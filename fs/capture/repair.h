@@ -2,7 +2,7 @@
 /*
  * Files of an index that turn out damaged, or are gone, while a capture is served: they are made again behind those who
  * read, and what was known of the capture stays. Only bytes that come out otherwise than an undamaged index promises
- * cost the capture its version (hf_capture_distrust); and so does a directory that cannot be read, which damages
+ * cost the capture its version (hf_capture_drop_index); and so does a directory that cannot be read, which damages
  * nothing.
  */
 #ifndef HF_FS_REPAIR_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/source_text.h"
 #include "codecs/base/errors.h"
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/capture/recognise.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
-#include "fs/stream/beside.h"
 #include "fs/program/debug_dir.h"
+#include "fs/stream/elf_nearby.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 /* Where files are: in the archive, or in the debug directory, which is dir then. */
 struct place {
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	struct hf_debug_dir *dir; /* NULL: the archive */
-	const struct hf_beside *files;
+	const struct hf_elf_nearby *files;
 };
 
 static bool is_named(const char *path, const char *name)
@@ -26,13 +26,13 @@ static bool is_named(const char *path, const char *name)
 	return !strcmp(slash ? slash + 1 : path, name);
 }
 
-static int open_file(const struct place *place, const struct hf_beside_file *file, struct hf_src **ret_src)
+static int open_file(const struct place *place, const struct hf_elf_nearby_file *file, struct hf_src **ret_src)
 {
 	struct stat st;
 	int err = place->dir ? hf_debug_dir_open(place->dir, file->path, &st, ret_src)
-			     : hf_held_open_src(place->held, file->path, &st, ret_src);
+			     : hf_open_file_as_src(place->open_files, file->path, &st, ret_src);
 
-	if (err || hf_beside_stamp_of(&st) == file->stamp)
+	if (err || hf_elf_nearby_stamp_of(&st) == file->stamp)
 		return err;
 	hf_src_free(*ret_src);
 	return HF_ERR_CHANGED;
@@ -71,7 +71,7 @@ static int read_all(struct hf_src *src, struct hf_source_text *text)
 }
 
 /* A file that this process may not read is not there. */
-static int read_file(const struct place *place, const struct hf_beside_file *file, struct hf_source_text *text)
+static int read_file(const struct place *place, const struct hf_elf_nearby_file *file, struct hf_source_text *text)
 {
 	struct hf_src *src;
 	int err = open_file(place, file, &src);
@@ -103,22 +103,22 @@ static int find(const struct place *place, const char *name, struct hf_source_te
 static int find_beside(const struct hf_open *open, const char *name, struct hf_source_text *text)
 {
 	const struct hf_shared *shared = open->capture->shared;
-	struct hf_beside files;
+	struct hf_elf_nearby files;
 	int err = hf_capture_is_described(open->capture)
 			  ? HF_NOTE_END
-			  : hf_beside_list(shared->archive, open->capture->path, NULL, &files);
+			  : hf_elf_nearby_list(shared->archive, open->capture->path, NULL, &files);
 
 	if (err)
 		return err == HF_NOTE_END ? 0 : err;
-	err = find(&(struct place){.held = shared->held, .files = &files}, name, text);
-	hf_beside_free(&files);
+	err = find(&(struct place){.open_files = shared->open_files, .files = &files}, name, text);
+	hf_elf_nearby_free(&files);
 	return err;
 }
 
 static int find_in_debug_dir(const struct hf_open *open, const char *name, struct hf_source_text *text)
 {
 	struct hf_debug_dir *dir = open->capture->shared->debug_dir;
-	struct hf_beside files;
+	struct hf_elf_nearby files;
 	uint64_t stamp;
 	int err = hf_debug_dir_look(dir, &stamp);
 
@@ -127,8 +127,8 @@ static int find_in_debug_dir(const struct hf_open *open, const char *name, struc
 	err = hf_debug_dir_list(dir, stamp, &files);
 	if (err)
 		return err;
-	err = find(&(struct place){.held = &dir->held, .dir = dir, .files = &files}, name, text);
-	hf_beside_free(&files);
+	err = find(&(struct place){.open_files = &dir->open_files, .dir = dir, .files = &files}, name, text);
+	hf_elf_nearby_free(&files);
 	return err;
 }
 

@@ -3,7 +3,7 @@
  * Where two harts part, and where they meet again: of any two captures, in any formats. Compared are retired
  * instructions, pc and opcode of each, and their accesses if that is wanted. What else a trace tells, modes, traps,
  * attempts, contexts, times, losses, is not. Long stretches that are equal are not decoded: what the index has of them
- * (index/base/prefix.h) is.
+ * (index/base/prefix_digest.h) is.
  */
 #ifndef HF_DIFF_DIFF_H
 #define HF_DIFF_DIFF_H

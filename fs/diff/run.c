@@ -169,7 +169,7 @@ static int look_at_accesses(struct differ *d)
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct hf_diff_side *side = &pair->side[i];
-		struct hf_prefix all = {0};
+		struct hf_prefix_digest all = {0};
 		int err = 0;
 
 		pair->which = i;

@@ -14,7 +14,7 @@ static uint64_t look_of(const struct hf_diff_pair *pair)
 struct search {
 	struct hf_diff_pair *pair;
 	const uint64_t *at;
-	struct hf_prefix before[2]; /* the instructions at at */
+	struct hf_prefix_digest before[2]; /* the instructions at at */
 	uint64_t most;		    /* instructions there are to compare */
 };
 
@@ -54,15 +54,15 @@ static int compare_each(struct search *s, uint64_t first, uint64_t end, uint64_t
 static int compare_all(struct search *s, uint64_t insns, bool *ret_same)
 {
 	struct hf_diff_pair *pair = s->pair;
-	struct hf_prefix sum[2];
+	struct hf_prefix_digest sum[2];
 	int err = 0;
 
 	for (unsigned i = 0; i < 2 && !err; i++) {
-		struct hf_prefix end;
+		struct hf_prefix_digest end;
 
 		pair->which = i;
 		err = hf_diff_side_before(&pair->side[i], s->at[i] + insns, &end);
-		sum[i] = hf_prefix_between(&s->before[i], s->at[i], &end, insns);
+		sum[i] = hf_prefix_digest_between(&s->before[i], s->at[i], &end, insns);
 	}
 	*ret_same = !err && sum[0].flow == sum[1].flow &&
 		    (!pair->diff->accesses || (sum[0].access == sum[1].access)) &&

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an instruction is apart from its mode and what it does to the flow: opcode, size, instruction set (index/base/prefix.h). */
+/* What an instruction is apart from its mode and what it does to the flow: opcode, size, instruction set
+ * (index/base/prefix_digest.h). */
 #define CODE_MASK UINT64_C(0x0000ffffffffffff)
 
 /* What is no further away is decoded on the way there. */
@@ -56,34 +57,34 @@ static size_t count_wanted(const struct hf_event *ev, size_t n, uint64_t *insns)
 }
 
 /* The rest is added to what the chunk at hand begins with. */
-static int add_up(struct hf_diff_side *side, uint64_t insns, struct hf_prefix *prefix)
+static int add_up(struct hf_diff_side *side, uint64_t insns, struct hf_prefix_digest *prefix)
 {
-	struct hf_prefixer prefixer;
+	struct hf_prefix_digester digester;
 	struct hf_event ev[HF_CURSOR_BATCH];
 	size_t n = 0, wanted = 0;
 	int err = hf_cursor_enter(&side->other, side->other.chunk.number, NULL);
 
 	side->decoded++;
-	hf_prefixer_begin(&prefixer, &side->other.chunk.before, side->other.chunk.ordinal);
+	hf_prefix_digester_begin(&digester, &side->other.chunk.before, side->other.chunk.ordinal);
 	while (!err && wanted == n) {
 		err = take(side, &side->other, ev, &n);
 		if (err)
 			break;
 		wanted = count_wanted(ev, n, &insns);
-		hf_prefixer_put(&prefixer, ev, wanted);
+		hf_prefix_digester_put(&digester, ev, wanted);
 	}
 	if (err && (err != HF_NOTE_END || insns))
 		return err < 0 ? err : HF_ERR_MISMATCH;
-	*prefix = hf_prefixer_end(&prefixer);
+	*prefix = hf_prefix_digester_end(&digester);
 	return 0;
 }
 
-int hf_diff_side_before(struct hf_diff_side *side, uint64_t ordinal, struct hf_prefix *ret_prefix)
+int hf_diff_side_before(struct hf_diff_side *side, uint64_t ordinal, struct hf_prefix_digest *ret_prefix)
 {
 	struct hf_chunk *chunk = &side->other.chunk;
 	int err;
 
-	*ret_prefix = hf_prefix_none;
+	*ret_prefix = hf_prefix_digest_none;
 	if (!ordinal)
 		return 0;
 	attach(side, &side->other);
@@ -130,7 +131,7 @@ static void close_item(struct hf_diff_side *side)
 	if (!side->open_item)
 		return;
 	if (side->accesses) {
-		const struct hf_prefix all = hf_prefixer_end(&side->prefixer);
+		const struct hf_prefix_digest all = hf_prefix_digester_end(&side->digester);
 
 		side->item[side->count].access = all.access;
 		side->item[side->count].value = all.value;
@@ -146,7 +147,7 @@ static int put(struct hf_diff_side *side, const struct hf_event *ev, size_t n)
 	for (; n && !err; n--, ev++) {
 		if (ev->kind != HF_EVENT_INSN) {
 			if (side->accesses)
-				hf_prefixer_put_accesses(&side->prefixer, ev, 1);
+				hf_prefix_digester_put_accesses(&side->digester, ev, 1);
 			continue;
 		}
 		close_item(side);
@@ -157,8 +158,8 @@ static int put(struct hf_diff_side *side, const struct hf_event *ev, size_t n)
 			(struct hf_diff_item){.pc = ev->insn.pc, .code = ev->word[2] & CODE_MASK};
 		side->open_item = true;
 		if (side->accesses) {
-			hf_prefixer_begin(&side->prefixer, &hf_prefix_none, 0);
-			hf_prefixer_put_accesses(&side->prefixer, ev, 1);
+			hf_prefix_digester_begin(&side->digester, &hf_prefix_digest_none, 0);
+			hf_prefix_digester_put_accesses(&side->digester, ev, 1);
 		} else {
 			close_item(side);
 		}

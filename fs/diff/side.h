@@ -12,7 +12,7 @@
 /* An instruction, as far as it is compared. */
 struct hf_diff_item {
 	uint64_t pc, code;	/* code: opcode, size, instruction set */
-	uint64_t access, value; /* of its accesses (index/base/prefix.h); 0 where they are not compared */
+	uint64_t access, value; /* of its accesses (index/base/prefix_digest.h); 0 where they are not compared */
 };
 
 struct hf_diff_side {
@@ -30,14 +30,14 @@ struct hf_diff_side {
 	struct hf_diff_item *store; /* owned; of its room items those before item are not needed any more */
 	size_t room;
 	struct hf_cursor cursor, other;
-	struct hf_prefixer prefixer; /* of the last item alone */
+	struct hf_prefix_digester digester; /* of the last item alone */
 	bool begun, open_item, ended;
 };
 
 void hf_diff_side_fini(struct hf_diff_side *side);
 
 /* What the hart did before the instruction with that ordinal, or with the number of all before its end. */
-int hf_diff_side_before(struct hf_diff_side *side, uint64_t ordinal, struct hf_prefix *ret_prefix);
+int hf_diff_side_before(struct hf_diff_side *side, uint64_t ordinal, struct hf_prefix_digest *ret_prefix);
 
 /* The window begins at that instruction then; if it is not in it or near its end, the window is empty. */
 int hf_diff_side_move(struct hf_diff_side *side, uint64_t ordinal);

@@ -11,10 +11,10 @@
 #include "fs/archive/access.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/list.h"
-#include "fs/program/places.h"
+#include "fs/program/load_addresses.h"
+#include "index/base/lock.h"
 #include "index/exec/exec.h"
 #include "index/index.h"
-#include "index/base/lock.h"
 
 #include <stdatomic.h>
 
@@ -70,7 +70,7 @@ struct hf_capture {
 	int64_t paused_ns;  /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
 
-	struct hf_kept_places places; /* where the ELF files beside it lay */
+	struct hf_kept_load_addresses load_addresses; /* where the ELF files beside it lay */
 
 	struct hf_link nodes; /* its inodes; the nodes' lock */
 

@@ -8,7 +8,7 @@
 #include "fs/facts/facts.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
-#include "fs/program/companion.h"
+#include "fs/program/symbol_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void free_executable(struct hf_executable *exe)
 	if (!exe)
 		return;
 	hf_elf_free(exe->elf);
-	hf_companion_free_list(&exe->symbols);
+	hf_symbol_files_free_list(&exe->symbols);
 	hf_image_free(exe->image);
 	free(exe);
 }
@@ -72,9 +72,9 @@ static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, 
 	err = add_table(exe, open->stream, hart);
 	if (err)
 		return err;
-	if (hf_companion_fits(&open->companion, open->stream->info.arch)) {
-		lines = open->companion.symbols ? hf_symbols_of(open->companion.symbols, hart) : NULL;
-		err = hf_companion_list(&open->companion, hart, &exe->symbols);
+	if (hf_symbol_files_fits(&open->symbol_files, open->stream->info.arch)) {
+		lines = open->symbol_files.symbols ? hf_symbols_of(open->symbol_files.symbols, hart) : NULL;
+		err = hf_symbol_files_list(&open->symbol_files, hart, &exe->symbols);
 	}
 	if (err)
 		return err;

@@ -12,9 +12,9 @@
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/state.h"
-#include "fs/program/companion.h"
 #include "fs/program/debug_dir.h"
-#include "fs/program/places.h"
+#include "fs/program/load_addresses.h"
+#include "fs/program/symbol_files.h"
 #include "fs/stream/members.h"
 #include "index/base/libc.h"
 
@@ -272,9 +272,9 @@ static const char of_another_machine[] = "it is code of another machine than the
 /* Why the file gives no symbols; false: it does, or nothing of it ran. */
 static bool has_problem(const struct hf_open *open, size_t i, char buf[HF_DIAG_SIZE])
 {
-	const struct hf_companion *companion = &open->companion;
-	const struct hf_companion_file *file = &companion->file[i];
-	const struct hf_bias *found = companion->places ? &companion->places->file[i] : NULL;
+	const struct hf_symbol_files *files = &open->symbol_files;
+	const struct hf_symbol_file *file = &files->file[i];
+	const struct hf_bias *found = files->addresses ? &files->addresses->file[i] : NULL;
 
 	if (file->diag.code)
 		hf_diag_format(&file->diag, buf, HF_DIAG_SIZE);
@@ -290,67 +290,67 @@ static bool has_problem(const struct hf_open *open, size_t i, char buf[HF_DIAG_S
 	return true;
 }
 
-static void put_places(struct hf_json *json, const struct hf_companion *companion, size_t i)
+static void put_places(struct hf_json *json, const struct hf_symbol_files *files, size_t i)
 {
-	const struct hf_places *places = companion->places;
+	const struct hf_load_addresses *addresses = files->addresses;
 	char text[24];
 
-	if (!places || places->file[i].verdict != HF_BIAS_FOUND) {
+	if (!addresses || addresses->file[i].verdict != HF_BIAS_FOUND) {
 		hf_json_string(json, "note", "nothing of it is found in the code that ran");
 		return;
 	}
 	hf_json_open(json, "bias", '[');
-	for (size_t k = 0; k < places->count; k++)
-		if (places->row[k].file == i) {
-			snprintf(text, sizeof text, "0x%" PRIx64, places->row[k].bias);
+	for (size_t k = 0; k < addresses->count; k++)
+		if (addresses->row[k].file == i) {
+			snprintf(text, sizeof text, "0x%" PRIx64, addresses->row[k].bias);
 			hf_json_string(json, NULL, text);
 		}
 	hf_json_close(json, ']');
-	hf_json_u64(json, "executed", places->file[i].bytes);
-	hf_json_u64(json, "differs", places->file[i].differs);
+	hf_json_u64(json, "executed", addresses->file[i].bytes);
+	hf_json_u64(json, "differs", addresses->file[i].differs);
 }
 
-static void put_companion_file(struct hf_json *json, const struct hf_open *open, size_t i)
+static void put_symbol_file(struct hf_json *json, const struct hf_open *open, size_t i)
 {
 	char text[HF_DIAG_SIZE];
 
 	hf_json_open(json, NULL, '{');
-	hf_json_string(json, "file", open->companion.file[i].path);
+	hf_json_string(json, "file", open->symbol_files.file[i].path);
 	if (has_problem(open, i, text))
 		hf_json_string(json, "error", text);
 	else
-		put_places(json, &open->companion, i);
+		put_places(json, &open->symbol_files, i);
 	hf_json_close(json, '}');
 }
 
-static void put_companion(struct hf_json *json, const struct hf_open *open)
+static void put_symbol_files(struct hf_json *json, const struct hf_open *open)
 {
-	const struct hf_companion *companion = &open->companion;
+	const struct hf_symbol_files *files = &open->symbol_files;
 
-	if (!companion->file_count && !companion->debug_count && !companion->relocatable)
+	if (!files->file_count && !files->debug_count && !files->relocatable)
 		return;
 	hf_json_open(json, "symbols", '{');
-	hf_json_u64(json, "count", companion->symbols ? hf_symbols_count(companion->symbols) : 0);
-	if (companion->places) {
-		hf_json_u64(json, "executed", companion->places->executed);
-		hf_json_u64(json, "in_no_file", companion->places->unknown);
+	hf_json_u64(json, "count", files->symbols ? hf_symbols_count(files->symbols) : 0);
+	if (files->addresses) {
+		hf_json_u64(json, "executed", files->addresses->executed);
+		hf_json_u64(json, "in_no_file", files->addresses->unknown);
 	}
-	if (companion->left_out)
-		hf_json_u64(json, "files_left_out", companion->left_out);
-	if (companion->relocatable)
-		hf_json_u64(json, "files_relocatable", companion->relocatable);
-	if (companion->withheld)
-		hf_json_u64(json, "files_withheld", companion->withheld);
-	if (companion->places && companion->places->tired)
+	if (files->left_out)
+		hf_json_u64(json, "files_left_out", files->left_out);
+	if (files->relocatable)
+		hf_json_u64(json, "files_relocatable", files->relocatable);
+	if (files->withheld)
+		hf_json_u64(json, "files_withheld", files->withheld);
+	if (files->addresses && files->addresses->limit_reached)
 		hf_json_string(json, "note", "the files are too large to look for all of them");
 	hf_json_open(json, "files", '[');
-	for (size_t i = 0; i < companion->file_count; i++)
-		put_companion_file(json, open, i);
+	for (size_t i = 0; i < files->file_count; i++)
+		put_symbol_file(json, open, i);
 	hf_json_close(json, ']');
-	if (companion->debug_count) {
+	if (files->debug_count) {
 		hf_json_open(json, "debug_files", '[');
-		for (size_t i = 0; i < companion->debug_count; i++)
-			hf_json_string(json, NULL, companion->debug[i].path);
+		for (size_t i = 0; i < files->debug_count; i++)
+			hf_json_string(json, NULL, files->debug[i].path);
 		hf_json_close(json, ']');
 	}
 	hf_json_close(json, '}');
@@ -387,7 +387,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 		hf_json_u64(json, "instructions_per_byte", hf_info_density(open));
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
 	put_description(json, &open->trace);
-	put_companion(json, open);
+	put_symbol_files(json, open);
 	hf_json_u64(json, "index_size", facts->index_size);
 	put_harts(json, open->stream, facts);
 	put_views(json, facts);
@@ -458,7 +458,7 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
 			 (unsigned long long)problem->diag.detail, *words ? words : "no address");
 		return true;
-	case HF_ERR_SETUP_ASTRAY:
+	case HF_ERR_SETUP_WRONG_PROGRAM:
 		snprintf(buf, size,
 			 "likely cause: the program: the trace hardly ever comes to the addresses at which it synchronises; it is "
 			 "likely another one or another build, or more than one value is wrong");
@@ -535,35 +535,35 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 }
 
 /* What is wrong with an ELF beside the capture takes its names away. */
-static void put_companion_problems(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open)
+static void put_symbol_file_problems(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open)
 {
-	const struct hf_companion *companion = &open->companion;
+	const struct hf_symbol_files *files = &open->symbol_files;
 	char text[HF_DIAG_SIZE];
 
-	for (size_t i = 0; i < companion->file_count; i++)
+	for (size_t i = 0; i < files->file_count; i++)
 		if (has_problem(open, i, text)) {
-			hf_info_path(sink, companion->file[i].path);
+			hf_info_path(sink, files->file[i].path);
 			hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
 		}
-	if (companion->left_out) {
+	if (files->left_out) {
 		hf_info_path(sink, capture->path);
 		hf_sink_printf(sink, ": warning: of the files beside it %" PRIu64 " are not looked at\n",
-			       companion->left_out);
+			       files->left_out);
 	}
-	if (companion->relocatable) {
+	if (files->relocatable) {
 		hf_info_path(sink, capture->path);
 		hf_sink_printf(sink,
 			       ": warning: of the files beside it %" PRIu64 " are relocatable (.o, .ko) and give no "
 			       "symbols: where each of their sections was placed is not looked for\n",
-			       companion->relocatable);
+			       files->relocatable);
 	}
-	if (companion->withheld) {
-		hf_info_path(sink, companion->dir->path);
+	if (files->withheld) {
+		hf_info_path(sink, files->dir->path);
 		hf_sink_printf(sink,
 			       ": warning: %" PRIu64 " files give no symbols: fewer may read them than the directory\n",
-			       companion->withheld);
+			       files->withheld);
 	}
-	if (companion->places && companion->places->tired) {
+	if (files->addresses && files->addresses->limit_reached) {
 		hf_info_path(sink, capture->path);
 		hf_sink_printf(sink, ": warning: the ELF files beside it are too large to look for all of them\n");
 	}
@@ -590,7 +590,7 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 		left--;
 	}
 	put_warnings(sink, &open->trace);
-	put_companion_problems(sink, capture, open);
+	put_symbol_file_problems(sink, capture, open);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem)) {
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);

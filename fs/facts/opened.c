@@ -7,7 +7,7 @@
 #include "fs/facts/capture.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/shared.h"
-#include "fs/program/companion.h"
+#include "fs/program/symbol_files.h"
 #include "fs/stream/trace.h"
 #include "index/summary/summary.h"
 
@@ -20,13 +20,13 @@ bool hf_open_is_original(const struct hf_open *open, size_t view)
 	       hf_index_harts(open->index, &harts) == 1 && !hf_index_has_holes(open->index);
 }
 
-struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct hf_companion *companion, size_t view)
+struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct hf_symbol_files *files, size_t view)
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
 
 	return (struct hf_view_key){
 		.ops = ops,
-		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(shared->views, view),
+		.params = ops && ops->flags & HF_ENC_SYMBOLS ? files->params : hf_view_params(shared->views, view),
 		.options = shared->views->options[view],
 	};
 }
@@ -41,7 +41,7 @@ const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open)
 	return &open->capture->shared->views->bbv_modes;
 }
 
-size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
+size_t hf_open_views(struct hf_capture *capture, const struct hf_symbol_files *files, struct hf_view_key *key)
 {
 	const struct hf_shared *shared = capture->shared;
 	const struct hf_codec *codec = capture->codec;
@@ -49,7 +49,7 @@ size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *comp
 
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
 		if (shared->views->wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
-			key[n++] = hf_open_view_key(shared, companion, i);
+			key[n++] = hf_open_view_key(shared, files, i);
 	return n;
 }
 
@@ -66,7 +66,7 @@ bool hf_open_has_table(const struct hf_open *open, size_t view)
 }
 
 struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
-			      const struct hf_companion *companion, struct hf_view_key *views)
+			      const struct hf_symbol_files *files, struct hf_view_key *views)
 {
 	return (struct hf_build){
 		.file = trace->file,
@@ -75,8 +75,8 @@ struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace 
 		.members = trace->parts,
 		.member_count = trace->part_count,
 		.views = views,
-		.view_count = hf_open_views(capture, companion, views),
-		.symbols = companion->symbols,
+		.view_count = hf_open_views(capture, files, views),
+		.symbols = files->symbols,
 		.expansion = capture->common->options.expansion,
 		.summary = capture->common->options.summary,
 		.all_sums = capture->common->options.all_sums,

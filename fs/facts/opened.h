@@ -7,7 +7,7 @@
 #include "fs/base/list.h"
 #include "fs/facts/capture.h"
 #include "fs/facts/facts.h"
-#include "fs/program/companion.h"
+#include "fs/program/symbol_files.h"
 #include "fs/stream/block_source.h"
 #include "fs/stream/trace.h"
 
@@ -21,7 +21,7 @@ struct hf_open {
 	struct hf_index *index;
 	struct hf_src *source;
 	struct hf_spooling spooling; /* of source */
-	struct hf_companion companion;
+	struct hf_symbol_files symbol_files;
 	struct hf_stream *stream;     /* NULL if the index says that it could not be opened */
 	struct hf_view_table **table; /* one for each number, NULL where there is none */
 	bool missing;		      /* a table that there should be is not there, or is of no use */
@@ -52,13 +52,13 @@ bool hf_open_is_original(const struct hf_open *open, size_t view);
 /* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
 bool hf_open_has_table(const struct hf_open *open, size_t view);
 /* The key of its table. */
-struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct hf_companion *companion, size_t view);
+struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct hf_symbol_files *files, size_t view);
 /* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT],
- * with parameters that are the companion's or the fs's. */
-size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key);
+ * with parameters that are the symbol files' or the fs's. */
+size_t hf_open_views(struct hf_capture *capture, const struct hf_symbol_files *files, struct hf_view_key *key);
 /* What an index of the trace is built of: without dirfd, limits, disasm, and who is told of its progress. All is
  * borrowed; views[HF_VIEW_COUNT] is set. */
 struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
-			      const struct hf_companion *companion, struct hf_view_key *views);
+			      const struct hf_symbol_files *files, struct hf_view_key *views);
 
 #endif

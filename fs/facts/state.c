@@ -5,8 +5,8 @@
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
 #include "fs/facts/capture.h"
+#include "fs/facts/catalogue_use.h"
 #include "fs/facts/facts.h"
-#include "fs/facts/memory.h"
 #include "fs/facts/queue.h"
 
 static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "waiting", "gone"};
@@ -57,7 +57,7 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 	hf_facts_unref(old);
 	if (!news)
 		return;
-	hf_memory_put(capture, facts);
+	hf_catalogue_use_put(capture, facts);
 	hf_jobs_notify(capture);
 }
 

@@ -5,7 +5,7 @@
 #include "fs/facts/capture.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/shared.h"
-#include "fs/program/places.h"
+#include "fs/program/load_addresses.h"
 #include "fs/stream/members.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ void hf_table_fini(struct hf_capture_table *table)
 
 		hf_facts_unref(capture->facts);
 		hf_members_unref(capture->members);
-		hf_places_unref(capture->places.places);
-		pthread_mutex_destroy(&capture->places.lock);
+		hf_load_addresses_unref(capture->load_addresses.addresses);
+		pthread_mutex_destroy(&capture->load_addresses.lock);
 		free(capture->complaint);
 		pthread_mutex_destroy(&capture->lock);
 		pthread_cond_destroy(&capture->changed);
@@ -66,7 +66,7 @@ static struct hf_capture *new_capture(struct hf_capture_table *table, const char
 	atomic_init(&capture->version, 1);
 	hf_link_init(&capture->nodes);
 	pthread_mutex_init(&capture->lock, NULL);
-	pthread_mutex_init(&capture->places.lock, NULL);
+	pthread_mutex_init(&capture->load_addresses.lock, NULL);
 	hf_cond_init(&capture->changed);
 	return capture;
 }

@@ -16,13 +16,13 @@ static struct hf_cursor *attach(struct hf_find_reader *r, struct hf_cursor *curs
 {
 	const struct hf_open *open = r->source->open;
 
-	if (!r->reach.blocks) {
-		hf_reach_init(&r->reach, open->source);
-		r->reach.through = true;
+	if (!r->limit.blocks) {
+		hf_read_limit_init(&r->limit, open->source);
+		r->limit.through = true;
 	}
 	if (!cursor->stream)
 		*cursor = (struct hf_cursor){
-			.stream = open->stream, .src = &r->reach.src, .index = open->index, .hart = r->source->hart};
+			.stream = open->stream, .src = &r->limit.src, .index = open->index, .hart = r->source->hart};
 	return cursor;
 }
 
@@ -103,7 +103,7 @@ int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_work
 		  struct hf_find_chunk *ret_chunk)
 {
 	struct matching m = {.reader = reader,
-			     .match = {.terms = reader->source->terms,
+			     .match = {.predicates = reader->source->predicates,
 				       .disasm = worker->env.disasm,
 				       .items = &ret_chunk->items,
 				       .before_called = before_called,

@@ -5,7 +5,7 @@
 
 #include "fs/find/lines.h"
 #include "fs/find/walk.h"
-#include "fs/stream/reach.h"
+#include "fs/stream/read_limit.h"
 
 void hf_find_chunk_fini(struct hf_find_chunk *chunk);
 
@@ -13,7 +13,7 @@ void hf_find_chunk_fini(struct hf_find_chunk *chunk);
 struct hf_find_reader {
 	const struct hf_find_source *source;
 	struct hf_cursor cursor, before;
-	struct hf_reach reach; /* of both */
+	struct hf_read_limit limit; /* of both */
 	struct hf_walk walk; /* of cursor */
 	unsigned decoded;
 	int err;

@@ -31,6 +31,8 @@ void hf_question_free(struct hf_question *question);
  * Symbols are looked up when the question is asked.
  */
 int hf_question_add(struct hf_question *question, const char *name, const char *text, char *why, size_t size);
+/* Takes away what was added last. */
+void hf_question_drop(struct hf_question *question);
 size_t hf_question_terms(const struct hf_question *question);
 
 /* Every hart: hf_find.hart. */
@@ -49,7 +51,7 @@ struct hf_find_hit {
 };
 
 /* How the answers of a hart were found. */
-struct hf_find_told {
+struct hf_find_stats {
 	uint32_t hart;
 	const char *list;    /* that named the chunks; NULL: none, all were candidates */
 	const char *no_list; /* then: why */
@@ -74,14 +76,14 @@ struct hf_find {
 	uint64_t after, before; /* only ordinals greater, or less, than that */
 	bool reverse;		/* the last one first, of the last hart first */
 	uint64_t skip, limit;	/* of the answers in that order: not the first skip ones, then limit at most */
-	bool explain;		/* told hears of all chunks, also if few of them are looked at */
+	bool explain;		/* stats hears of all chunks, also if few of them are looked at */
 	bool count;		/* hit is not called */
 	bool lines;		/* hits come with their lines */
 	enum hf_find_stack stack;
 	bool no_summary;	/* for tests: as if there were none */
 	void *ctx;
 	bool (*hit)(void *ctx, const struct hf_find_hit *hit);	  /* false: that is enough */
-	void (*told)(void *ctx, const struct hf_find_told *told); /* each hart's, in their order; may be NULL */
+	void (*stats)(void *ctx, const struct hf_find_stats *stats); /* each hart's, in their order; may be NULL */
 	void (*say)(void *ctx, const char *text); /* what the user has to know besides; may be NULL */
 	void (*progress)(void *ctx, uint32_t hart, double share); /* of its chunks, 0 to 1; may be NULL */
 	const struct hf_find_chunks *chunks; /* scan.h */
@@ -90,8 +92,8 @@ struct hf_find {
 /*
  * *ret_count: how many answers there are, after skip and up to limit. Hits come on the calling thread in the order of
  * harts and ordinals. HF_ERR_NOT_FOUND: there is no such hart, or symbol; HF_ERR_UNSUPPORTED: the capture cannot tell.
- * HF_ERR_MISMATCH: the summary led astray after hits were given, and is removed. All of them with why[size] in words; it is
- * empty with others, which are those of reading.
+ * HF_ERR_MISMATCH: the summary was wrong, which showed after hits were given, and is removed. All of them with
+ * why[size] in words; it is empty with others, which are those of reading.
  */
 int hf_fs_find(struct hf_fs *fs, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size);
 

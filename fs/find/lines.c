@@ -123,7 +123,8 @@ int hf_find_lines(const struct hf_find_source *source, uint64_t number, struct h
 		err = read_pieces(source, number, found.insns - (last != found.ordinal + found.insns - 1), worker, &text);
 	chunk->line = err ? NULL : malloc((chunk->items.count + 1) * sizeof *chunk->line);
 	if (!err)
-		err = chunk->line ? keep(chunk, &text, found.ordinal, number > 0, source->terms->behind) : HF_ERR_NOMEM;
+		err = chunk->line ? keep(chunk, &text, found.ordinal, number > 0, source->predicates->behind)
+				  : HF_ERR_NOMEM;
 	chunk->text = text.p;
 	return err;
 }

@@ -9,7 +9,7 @@
 /* What is looked through: shared, immutable. */
 struct hf_find_source {
 	struct hf_open *open;
-	const struct hf_terms *terms;
+	const struct hf_predicates *predicates;
 	uint32_t hart;
 	struct hf_bytes listing; /* of the hart; ops NULL: lines are not wanted */
 	struct hf_summary *summary; /* for stacks; NULL: there is none */

@@ -3,12 +3,12 @@
 #ifndef HF_FIND_LIST_H
 #define HF_FIND_LIST_H
 
-#include "fs/find/terms.h"
+#include "fs/find/predicates.h"
 #include "index/summary/summary.h"
 
 /* What is asked, and of what. All is borrowed. */
 struct hf_find_ask {
-	const struct hf_terms *terms;
+	const struct hf_predicates *predicates;
 	struct hf_summary *summary;
 	struct hf_index *index;
 	uint32_t hart;
@@ -24,7 +24,7 @@ struct hf_find_ask {
 struct hf_find_list {
 	const char *name;
 	/* The terms it is about: bits; 0: of no use for this question. */
-	uint32_t (*serves)(const struct hf_terms *terms);
+	uint32_t (*serves)(const struct hf_predicates *predicates);
 	int (*count)(const struct hf_find_ask *ask, uint64_t *counts, bool *exact);
 };
 

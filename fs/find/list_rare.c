@@ -22,9 +22,9 @@ struct kinds {
 	size_t count; /* more than there is room for: they are too many */
 };
 
-static uint32_t serves(const struct hf_terms *terms)
+static uint32_t serves(const struct hf_predicates *predicates)
 {
-	return terms->behind;
+	return predicates->behind;
 }
 
 static void add_question(struct kinds *kinds, const struct hf_rare_question *question, bool sure)
@@ -88,7 +88,7 @@ static void add_trap(struct kinds *kinds, bool arm, const struct hf_find_term *t
 }
 
 /* What a term is about, or may be: with all of these there is no other answer. */
-static void find_kinds(const struct hf_terms *terms, const struct hf_find_term *term, struct kinds *kinds)
+static void find_kinds(const struct hf_predicates *predicates, const struct hf_find_term *term, struct kinds *kinds)
 {
 	*kinds = (struct kinds){0};
 	for (uint32_t bits = term->rare; bits; bits &= bits - 1)
@@ -100,7 +100,7 @@ static void find_kinds(const struct hf_terms *terms, const struct hf_find_term *
 	else if (term->trap == HF_TRAP_ANY)
 		add_all(kinds, HF_RARE_TRAP, true);
 	else
-		add_trap(kinds, terms->arm, term);
+		add_trap(kinds, predicates->arm, term);
 	if (kinds->count <= KINDS_MOST)
 		return;
 	kinds->count = 0;
@@ -224,16 +224,16 @@ static int add_term(struct walk *w, const struct hf_find_term *term)
 	uint64_t first;
 	int err = find_bounds(w->ask, &first, &w->end);
 
-	find_kinds(w->ask->terms, term, &kinds);
+	find_kinds(w->ask->predicates, term, &kinds);
 	return err ? err : add_kinds(w, &kinds, first);
 }
 
 /* Of several terms one is enough to say where answers may be. */
 static int count(const struct hf_find_ask *ask, uint64_t *counts, bool *exact)
 {
-	const uint32_t terms = serves(ask->terms);
+	const uint32_t terms = serves(ask->predicates);
 	struct walk w = {.ask = ask, .counts = counts, .exact = !(terms & (terms - 1))};
-	int err = ask->low < ask->high ? add_term(&w, &ask->terms->question->term[__builtin_ctz(terms)]) : 0;
+	int err = ask->low < ask->high ? add_term(&w, &ask->predicates->question->term[__builtin_ctz(terms)]) : 0;
 
 	*exact &= w.exact;
 	return err;

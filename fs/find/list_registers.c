@@ -4,9 +4,9 @@
 
 #include "index/summary/registers.h"
 
-static uint32_t serves(const struct hf_terms *terms)
+static uint32_t serves(const struct hf_predicates *predicates)
 {
-	return hf_find_terms_listed(terms, terms->reg);
+	return hf_find_predicates_listed(predicates, predicates->reg);
 }
 
 /* The registers that one term is about. */
@@ -25,10 +25,10 @@ static bool is_named(const struct naming *n, uint8_t class, uint16_t number)
 	struct hf_event ev = {.kind = HF_EVENT_REG,
 			      .reg = {.class = class, .number = number, .role = HF_REG_DESTINATION}};
 
-	if (hf_terms_of_register(n->ask->terms, n->term, &ev))
+	if (hf_predicates_of_register(n->ask->predicates, n->term, &ev))
 		return true;
 	ev.size = VECTOR_BYTES;
-	return hf_terms_of_register(n->ask->terms, n->term, &ev);
+	return hf_predicates_of_register(n->ask->predicates, n->term, &ev);
 }
 
 static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number,
@@ -52,7 +52,7 @@ static int add_term(const struct hf_find_ask *ask, unsigned term, struct hf_chun
 
 static int count(const struct hf_find_ask *ask, uint64_t *counts, bool *exact)
 {
-	return hf_find_count_sets(ask, serves(ask->terms), add_term, counts, exact);
+	return hf_find_count_sets(ask, serves(ask->predicates), add_term, counts, exact);
 }
 
 const struct hf_find_list hf_find_list_registers = {.name = "registers", .serves = serves, .count = count};

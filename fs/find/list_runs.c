@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-static uint32_t serves(const struct hf_terms *terms)
+static uint32_t serves(const struct hf_predicates *predicates)
 {
-	return terms->code;
+	return predicates->code;
 }
 
 /* A look-up on its way. */
@@ -52,8 +52,9 @@ static enum hf_verdict ask_insn(const struct hf_find_ask *ask, const struct hf_f
 {
 	enum hf_verdict all = HF_YES;
 
-	for (uint32_t bits = ask->terms->code; bits; bits &= bits - 1) {
-		const enum hf_verdict v = hf_terms_of_code(ask->terms, (unsigned)__builtin_ctz(bits), code, ask->disasm);
+	for (uint32_t bits = ask->predicates->code; bits; bits &= bits - 1) {
+		const enum hf_verdict v =
+			hf_predicates_of_code(ask->predicates, (unsigned)__builtin_ctz(bits), code, ask->disasm);
 
 		if (!v)
 			return HF_NO;
@@ -76,7 +77,7 @@ static uint64_t ask_run(struct counting *c, const struct hf_run *run, const stru
 		enum hf_verdict v;
 
 		insn.size = (uint8_t)size;
-		tell_flow(run, at + size >= run->bytes, c->ask->terms->extensions, &code);
+		tell_flow(run, at + size >= run->bytes, c->ask->predicates->extensions, &code);
 		v = ask_insn(c->ask, &code);
 		n += v != HF_NO;
 		c->exact &= v != HF_PERHAPS;
@@ -107,7 +108,7 @@ static int add_run(void *ctx, const struct hf_summary_run *run)
 	bool known = false;
 	int err = 0;
 
-	if (c->ask->terms->context) {
+	if (c->ask->predicates->context) {
 		err = hf_summary_context(c->ask->summary, c->ask->hart, run->run.key.context, &context);
 		known = !err;
 		err = err == HF_ERR_NOT_FOUND ? 0 : err;
@@ -126,7 +127,7 @@ static int add_run(void *ctx, const struct hf_summary_run *run)
 /* All answers, or those of each chunk. */
 static int count_all(const struct hf_find_ask *ask, uint64_t *counts, bool *exact, uint64_t *ret_total)
 {
-	const struct hf_find_range span = hf_terms_span(ask->terms);
+	const struct hf_find_range span = hf_predicates_span(ask->predicates);
 	const size_t runs = (size_t)hf_summary_run_count(ask->summary, ask->hart);
 	struct counting c = {.ask = ask,
 			     .counts = counts,
@@ -157,7 +158,7 @@ static int count(const struct hf_find_ask *ask, uint64_t *counts, bool *exact)
 
 int hf_find_total(const struct hf_find_ask *ask, uint64_t *ret_total)
 {
-	bool exact = ask->summary && serves(ask->terms) == ask->terms->all;
+	bool exact = ask->summary && serves(ask->predicates) == ask->predicates->all;
 	int err = exact ? count_all(ask, NULL, &exact, ret_total) : 0;
 
 	return err ? err : exact ? 0 : HF_NOTE_END;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/list_sets.h"
 
-uint32_t hf_find_terms_listed(const struct hf_terms *terms, uint32_t bits)
+uint32_t hf_find_predicates_listed(const struct hf_predicates *predicates, uint32_t bits)
 {
 	uint32_t listed = 0;
 
 	for (uint32_t left = bits; left; left &= left - 1)
-		if (terms->question->term[__builtin_ctz(left)].kind != HF_ASK_VALUE)
+		if (predicates->question->term[__builtin_ctz(left)].kind != HF_ASK_VALUE)
 			listed |= left & -left;
 	return listed;
 }

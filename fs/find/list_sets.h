@@ -7,7 +7,7 @@
 #include "index/summary/chunk_set.h"
 
 /* Of these terms (bits) those that are not about a value alone: no list has values. */
-uint32_t hf_find_terms_listed(const struct hf_terms *terms, uint32_t bits);
+uint32_t hf_find_predicates_listed(const struct hf_predicates *predicates, uint32_t bits);
 
 /* Adds the chunks in which the term may hold. */
 typedef int hf_find_term_fn(const struct hf_find_ask *ask, unsigned term, struct hf_chunk_set *set);

@@ -4,9 +4,9 @@
 
 #include "index/summary/words.h"
 
-static uint32_t serves(const struct hf_terms *terms)
+static uint32_t serves(const struct hf_predicates *predicates)
 {
-	return hf_find_terms_listed(terms, terms->access);
+	return hf_find_predicates_listed(predicates, predicates->access);
 }
 
 /* Adds the chunks that write, or read, one of the term's places, or a place that nobody knows. */
@@ -14,8 +14,8 @@ static int add_chunks(const struct hf_find_ask *ask, unsigned term, enum hf_word
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < ask->terms->place[term].count; i++) {
-		const struct hf_find_range *range = &ask->terms->place[term].range[i];
+	for (size_t i = 0; !err && i < ask->predicates->place[term].count; i++) {
+		const struct hf_find_range *range = &ask->predicates->place[term].range[i];
 		const struct hf_words_place place = {
 			.first = range->first, .last = range->last, .low = ask->low, .high = ask->high, .anywhere = true};
 		struct hf_chunk_set chunks;
@@ -34,7 +34,7 @@ static int add_chunks(const struct hf_find_ask *ask, unsigned term, enum hf_word
 
 static int add_term(const struct hf_find_ask *ask, unsigned term, struct hf_chunk_set *set)
 {
-	const enum hf_question_kind kind = ask->terms->question->term[term].kind;
+	const enum hf_question_kind kind = ask->predicates->question->term[term].kind;
 	int err = 0;
 
 	if (kind != HF_ASK_READ)
@@ -46,7 +46,7 @@ static int add_term(const struct hf_find_ask *ask, unsigned term, struct hf_chun
 
 static int count(const struct hf_find_ask *ask, uint64_t *counts, bool *exact)
 {
-	return hf_find_count_sets(ask, serves(ask->terms), add_term, counts, exact);
+	return hf_find_count_sets(ask, serves(ask->predicates), add_term, counts, exact);
 }
 
 const struct hf_find_list hf_find_list_words = {.name = "accesses", .serves = serves, .count = count};

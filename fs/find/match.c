@@ -15,7 +15,7 @@ static void mark(struct hf_find_marks *marks, uint32_t bit, enum hf_verdict verd
 /* Of a word shorter than eight bytes the source may hold more than was accessed. */
 static enum hf_verdict has_value(const struct hf_match *m)
 {
-	const struct hf_find_value *wanted = m->terms->value;
+	const struct hf_find_value *wanted = m->predicates->value;
 	const uint64_t mask = m->value_size && m->value_size < 8 ? (UINT64_C(1) << (8 * m->value_size)) - 1 : UINT64_MAX;
 
 	if (m->value.count != wanted->count)
@@ -39,7 +39,7 @@ static void put_head(struct hf_match *m, struct hf_find_marks marks, bool known,
 		     uint32_t more)
 {
 	m->left = 0;
-	if (!m->terms->value) {
+	if (!m->predicates->value) {
 		m->marks.yes |= marks.yes;
 		m->marks.perhaps |= marks.perhaps;
 		return;
@@ -84,8 +84,8 @@ static void put_access(struct hf_match *m, const struct hf_event *ev)
 {
 	struct hf_find_marks marks = {0};
 
-	for (uint32_t bits = m->terms->access; bits; bits &= bits - 1)
-		mark(&marks, bits & -bits, hf_terms_of_access(m->terms, (unsigned)__builtin_ctz(bits), ev));
+	for (uint32_t bits = m->predicates->access; bits; bits &= bits - 1)
+		mark(&marks, bits & -bits, hf_predicates_of_access(m->predicates, (unsigned)__builtin_ctz(bits), ev));
 	put_head(m, marks, ev->words, ev->mem.data, ev->mem.size, ev->words > 1 ? 8 * (ev->words - 1u) : 0);
 }
 
@@ -93,15 +93,15 @@ static void put_register(struct hf_match *m, const struct hf_event *ev)
 {
 	struct hf_find_marks marks = {0};
 
-	for (uint32_t bits = m->terms->reg; bits; bits &= bits - 1)
-		mark(&marks, bits & -bits, hf_terms_of_register(m->terms, (unsigned)__builtin_ctz(bits), ev));
+	for (uint32_t bits = m->predicates->reg; bits; bits &= bits - 1)
+		mark(&marks, bits & -bits, hf_predicates_of_register(m->predicates, (unsigned)__builtin_ctz(bits), ev));
 	put_head(m, marks, true, ev->reg.value, 0, ev->size);
 }
 
 static void put_behind(struct hf_match *m, const struct hf_event *ev)
 {
-	for (uint32_t bits = m->terms->behind; bits; bits &= bits - 1)
-		mark(&m->marks, bits & -bits, hf_terms_of_event(m->terms, (unsigned)__builtin_ctz(bits), ev));
+	for (uint32_t bits = m->predicates->behind; bits; bits &= bits - 1)
+		mark(&m->marks, bits & -bits, hf_predicates_of_event(m->predicates, (unsigned)__builtin_ctz(bits), ev));
 }
 
 /* ---- instructions ---- */
@@ -152,7 +152,7 @@ static int add_item(struct hf_find_items *items, uint64_t item)
 
 int hf_match_end(struct hf_match *m)
 {
-	const uint32_t all = m->terms->all;
+	const uint32_t all = m->predicates->all;
 
 	m->left = 0;
 	if (m->open && !m->err && !(all & ~(m->marks.yes | m->marks.perhaps)))
@@ -173,16 +173,17 @@ static bool put_code(struct hf_match *m, const struct hf_event *ev)
 				    .context = m->context_known ? &m->context : NULL};
 
 	/* The costly one comes last. */
-	for (uint32_t bits = m->terms->code & ~m->terms->called; bits; bits &= bits - 1) {
+	for (uint32_t bits = m->predicates->code & ~m->predicates->called; bits; bits &= bits - 1) {
 		const enum hf_verdict v =
-			hf_terms_of_code(m->terms, (unsigned)__builtin_ctz(bits), &code, m->disasm);
+			hf_predicates_of_code(m->predicates, (unsigned)__builtin_ctz(bits), &code, m->disasm);
 
 		if (!v)
 			return false;
 		mark(&m->marks, bits & -bits, v);
 	}
-	for (uint32_t bits = m->terms->called; bits; bits &= bits - 1) {
-		enum hf_verdict v = hf_terms_of_code(m->terms, (unsigned)__builtin_ctz(bits), &code, m->disasm);
+	for (uint32_t bits = m->predicates->called; bits; bits &= bits - 1) {
+		enum hf_verdict v =
+			hf_predicates_of_code(m->predicates, (unsigned)__builtin_ctz(bits), &code, m->disasm);
 
 		if (v == HF_PERHAPS)
 			v = code.called = m->before_called(m->ctx, m->ordinal, &m->stub);
@@ -200,7 +201,7 @@ static void put_insn(struct hf_match *m, const struct hf_event *ev)
 	hf_match_end(m);
 	m->marks = before;
 	m->attempted = false;
-	m->open = !m->terms->code || put_code(m, ev);
+	m->open = !m->predicates->code || put_code(m, ev);
 	m->ordinal++;
 }
 
@@ -237,11 +238,11 @@ void hf_match_put(struct hf_match *m, const struct hf_event *ev)
 		m->attempted = true;
 		break;
 	case HF_EVENT_MEM:
-		if (m->open && !m->attempted && m->terms->access)
+		if (m->open && !m->attempted && m->predicates->access)
 			put_access(m, ev);
 		break;
 	case HF_EVENT_REG:
-		if (m->open && !m->attempted && m->terms->reg)
+		if (m->open && !m->attempted && m->predicates->reg)
 			put_register(m, ev);
 		break;
 	case HF_EVENT_DATA:
@@ -251,9 +252,9 @@ void hf_match_put(struct hf_match *m, const struct hf_event *ev)
 		hf_run_context_put(&m->context, ev);
 		break;
 	default:
-		if (takes(m) && m->terms->behind)
+		if (takes(m) && m->predicates->behind)
 			put_behind(m, ev);
 	}
-	if (m->terms->called)
+	if (m->predicates->called)
 		follow_calls(m, ev);
 }

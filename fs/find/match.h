@@ -5,7 +5,7 @@
 #ifndef HF_FIND_MATCH_H
 #define HF_FIND_MATCH_H
 
-#include "fs/find/terms.h"
+#include "fs/find/predicates.h"
 #include "index/summary/stub.h"
 
 /* An answer, or (the bit) an instruction of which the trace does not tell whether it is one. */
@@ -24,7 +24,7 @@ struct hf_find_marks {
 
 struct hf_match {
 	/* set by the caller */
-	const struct hf_terms *terms;
+	const struct hf_predicates *predicates;
 	struct hf_disasm *disasm;
 	struct hf_find_items *items;
 	uint64_t ordinal; /* of the next instruction */

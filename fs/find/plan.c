@@ -44,7 +44,7 @@ int hf_find_plan_new(const struct hf_find_ask *ask, struct hf_find_plan *ret_pla
 
 	*plan = (struct hf_find_plan){.low = low, .high = high, .exact = true, .candidates = high - low};
 	for (size_t i = 0; !err && ask->summary && i < sizeof lists / sizeof lists[0]; i++) {
-		const uint32_t terms_served = lists[i]->serves(ask->terms);
+		const uint32_t terms_served = lists[i]->serves(ask->predicates);
 
 		if (terms_served)
 			err = add_list(ask, lists[i], plan);
@@ -56,7 +56,7 @@ int hf_find_plan_new(const struct hf_find_ask *ask, struct hf_find_plan *ret_pla
 		hf_find_plan_fini(plan);
 		return err;
 	}
-	plan->exact &= served == ask->terms->all;
+	plan->exact &= served == ask->predicates->all;
 	if (!plan->count) {
 		plan->no_list = !ask->summary ? "there is no summary of it" : "there is no list for this question";
 		return 0;

@@ -3,6 +3,7 @@
 #include "fs/find/question.h"
 
 #include "codecs/base/errors.h"
+#include "codecs/base/nearest.h"
 #include "codecs/isa/names.h"
 
 #include <stdarg.h>
@@ -142,7 +143,8 @@ static int parse_opcode(struct hf_find_term *term, const char *text, const struc
 	uint64_t opcode, mask = UINT32_MAX;
 
 	if (!n || !hf_find_hex(text, n, &opcode) || opcode > UINT32_MAX)
-		return wrong(words, "'%.*s' is no opcode of up to 8 hexadecimal digits", (int)n, text ? text : "");
+		return wrong(words, "'%.*s' is no opcode of up to 8 hexadecimal digits; --mnemonic takes names", (int)n,
+			     text ? text : "");
 	if (text[n] && (!hf_find_hex(text + n + 1, strlen(text + n + 1), &mask) || mask > UINT32_MAX))
 		return wrong(words, "'%s' is no mask of up to 8 hexadecimal digits", text + n + 1);
 	term->opcode = (uint32_t)opcode;
@@ -201,8 +203,25 @@ static bool is_cause_name(const char *text)
 	return false;
 }
 
+static const char *hint_cause(const char *text, char hint[HF_NEAREST_SIZE])
+{
+	struct hf_nearest nearest = {.word = text, .n = strlen(text)};
+
+	hf_nearest_offer(&nearest, "exception", strlen("exception"));
+	hf_nearest_offer(&nearest, "interrupt", strlen("interrupt"));
+	for (unsigned i = 0; i < 4 * HF_FIND_NAMED_CAUSES; i++) {
+		const char *name = hf_cause_name(i & 1, i & 2, i >> 2);
+
+		if (name)
+			hf_nearest_offer(&nearest, name, strlen(name));
+	}
+	return hf_nearest_text(&nearest, hint);
+}
+
 static int parse_trap(struct hf_find_term *term, const char *text, const struct words *words)
 {
+	char hint[HF_NEAREST_SIZE];
+
 	if (!text)
 		term->trap = HF_TRAP_ANY;
 	else if (hf_find_dec(text, strlen(text), &term->cause))
@@ -214,8 +233,8 @@ static int parse_trap(struct hf_find_term *term, const char *text, const struct 
 	else if (is_cause_name(text))
 		term->trap = HF_TRAP_NAME;
 	else
-		return wrong(words, "'%s' is no cause: a decimal number, 'interrupt', 'exception', or a name as in listings",
-			     text);
+		return wrong(words, "'%s' is no cause%s: a decimal number, 'interrupt', 'exception', or a name as in listings",
+			     text, hint_cause(text, hint));
 	return term->trap == HF_TRAP_NAME ? parse_word(term, text, words) : 0;
 }
 
@@ -285,6 +304,11 @@ int hf_question_add(struct hf_question *question, const char *name, const char *
 	else
 		question->term[question->count++] = term;
 	return err;
+}
+
+void hf_question_drop(struct hf_question *question)
+{
+	free(question->term[--question->count].text);
 }
 
 size_t hf_question_terms(const struct hf_question *question)

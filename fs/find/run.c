@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A question to a capture: hart by hart, with the summary if there is a good one. */
+#include "fs/find/run.h"
 #include "codecs/base/errors.h"
+#include "fs/base/views.h"
 #include "fs/bytes/answer.h"
 #include "fs/bytes/kinds.h"
-#include "fs/find/run.h"
-#include "fs/base/views.h"
 #include "fs/capture/all.h"
 #include "fs/capture/open_pool.h"
 #include "fs/capture/repair.h"
 #include "fs/find/list.h"
 #include "fs/find/scan.h"
-#include "fs/find/untold.h"
+#include "fs/find/unavailable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,13 +59,13 @@ static int find_window(const struct finding *f, const struct hf_index_hart *hart
 }
 
 /* It was wrong: nobody uses it any more. */
-static void distrust(struct finding *f)
+static void drop_summary(struct finding *f)
 {
 	hf_summary_remove(f->summary);
 	hf_summary_close(f->summary);
 	f->summary = NULL;
 	if (f->find->chunks)
-		f->find->chunks->distrusted(f->find->ctx);
+		f->find->chunks->summary_dropped(f->find->ctx);
 	say(f, "the summary is damaged and was removed: all chunks are decoded (hartfs index makes it again)");
 }
 
@@ -94,7 +94,7 @@ static int count_hart(struct finding *f, const struct hf_find_source *source)
 {
 	const struct hf_find *find = f->find;
 	const struct hf_find_ask ask = {
-		.terms = source->terms, .summary = f->summary, .hart = source->hart, .disasm = f->disasm};
+		.predicates = source->predicates, .summary = f->summary, .hart = source->hart, .disasm = f->disasm};
 	uint64_t n = 0;
 	int err = HF_NOTE_END;
 
@@ -107,9 +107,9 @@ static int count_hart(struct finding *f, const struct hf_find_source *source)
 
 /* With a plan of these chunks. HF_ERR_STATE: the summary is not to be trusted. */
 static int answer_part(struct finding *f, const struct hf_find_source *source, uint64_t low, uint64_t high,
-		       struct hf_find_told *told)
+		       struct hf_find_stats *stats)
 {
-	const struct hf_find_ask ask = {.terms = source->terms,
+	const struct hf_find_ask ask = {.predicates = source->predicates,
 					.summary = f->summary,
 					.index = f->open->index,
 					.hart = source->hart,
@@ -118,22 +118,22 @@ static int answer_part(struct finding *f, const struct hf_find_source *source, u
 					.disasm = f->disasm};
 	struct hf_find_source with = *source;
 	struct hf_find_plan plan;
-	bool astray = false;
+	bool broken_promise = false;
 	int err = hf_find_plan_new(&ask, &plan);
 
 	if (err)
 		return err;
-	told->list = plan.list;
-	told->no_list = plan.no_list;
-	told->exact = plan.exact && plan.list;
-	told->candidates += plan.candidates;
-	told->from_start = !f->summary;
+	stats->list = plan.list;
+	stats->no_list = plan.no_list;
+	stats->exact = plan.exact && plan.list;
+	stats->candidates += plan.candidates;
+	stats->from_start = !f->summary;
 	with.summary = f->summary;
 	err = check_limit(f, source->hart, &plan);
 	if (!err)
-		err = hf_find_scan(f->find, &with, &plan, &f->state, told, &astray);
+		err = hf_find_scan(f->find, &with, &plan, &f->state, stats, &broken_promise);
 	hf_find_plan_fini(&plan);
-	return err == HF_ERR_STATE ? HF_ERR_MISMATCH : !err && astray ? HF_ERR_STATE : err;
+	return err == HF_ERR_STATE ? HF_ERR_MISMATCH : !err && broken_promise ? HF_ERR_STATE : err;
 }
 
 /* Whoever wants few answers is not to read the summary of the whole hart: lists are asked of so many chunks at first, and
@@ -142,7 +142,7 @@ enum { PART_FIRST = 4096, PART_GROWTH = 16 };
 
 /* HF_ERR_STATE: the summary is not to be trusted, and nothing was given. */
 static int answer(struct finding *f, const struct hf_find_source *source, uint64_t low, uint64_t high,
-		  struct hf_find_told *told)
+		  struct hf_find_stats *stats)
 {
 	const struct hf_find_state before = f->state;
 	const bool whole = f->find->explain || f->find->chunks || f->find->limit == UINT64_MAX || !f->summary;
@@ -152,7 +152,7 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 	do {
 		const uint64_t n = step < high - low ? step : high - low, from = f->find->reverse ? high - n : low;
 
-		err = answer_part(f, source, from, from + n, told);
+		err = answer_part(f, source, from, from + n, stats);
 		low += f->find->reverse ? 0 : n;
 		high -= f->find->reverse ? n : 0;
 		step *= PART_GROWTH;
@@ -160,7 +160,7 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 	if (err != HF_ERR_STATE)
 		return err;
 	if (f->state.given > before.given) {
-		distrust(f);
+		drop_summary(f);
 		snprintf(f->why, f->size, "the answers above are right, but others may be missing between them: ask again");
 		return HF_ERR_MISMATCH;
 	}
@@ -170,25 +170,25 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 
 static int ask_hart(struct finding *f, const struct hf_index_hart *hart, struct hf_find_source *source)
 {
-	struct hf_find_told told = {.hart = hart->id};
+	struct hf_find_stats stats = {.hart = hart->id};
 	uint64_t low, high;
 	int err = find_window(f, hart, &low, &high);
 
-	told.chunks = high - low;
+	stats.chunks = high - low;
 	if (!err)
 		err = count_hart(f, source);
 	if (err == HF_NOTE_END)
-		err = answer(f, source, low, high, &told);
+		err = answer(f, source, low, high, &stats);
 	if (err == HF_ERR_STATE && f->summary) {
-		distrust(f);
-		told = (struct hf_find_told){.hart = hart->id, .chunks = high - low};
-		err = answer(f, source, low, high, &told);
+		drop_summary(f);
+		stats = (struct hf_find_stats){.hart = hart->id, .chunks = high - low};
+		err = answer(f, source, low, high, &stats);
 	}
-	if (!err && hart->chunks == 1 && told.no_list)
-		told.no_list = "the hart has but one chunk";
-	f->unknown += told.unknown;
-	if (!err && f->find->told)
-		f->find->told(f->find->ctx, &told);
+	if (!err && hart->chunks == 1 && stats.no_list)
+		stats.no_list = "the hart has but one chunk";
+	f->unknown += stats.unknown;
+	if (!err && f->find->stats)
+		f->find->stats(f->find->ctx, &stats);
 	return err;
 }
 
@@ -211,15 +211,15 @@ static int find_listing(struct finding *f, struct hf_find_source *source)
 static int open_hart(struct finding *f, const struct hf_index_hart *hart)
 {
 	struct hf_find_source source = {.open = f->open, .hart = hart->id, .worker = f->worker};
-	struct hf_terms *terms = NULL;
+	struct hf_predicates *predicates = NULL;
 	int err = find_listing(f, &source);
 
 	if (!err && !f->find->chunks)
-		err = hf_terms_new(f->find->question, f->open, hart->id, &terms, f->why, f->size);
-	source.terms = f->find->chunks ? f->find->chunks->terms : terms;
+		err = hf_predicates_new(f->find->question, f->open, hart->id, &predicates, f->why, f->size);
+	source.predicates = f->find->chunks ? f->find->chunks->predicates : predicates;
 	if (!err && hart->insns)
 		err = ask_hart(f, hart, &source);
-	hf_terms_free(terms);
+	hf_predicates_free(predicates);
 	return err;
 }
 
@@ -275,7 +275,7 @@ static int probe(struct finding *f, const struct hf_find_term *term, bool *ret_a
 static int tell_trapping(struct finding *f)
 {
 	static const struct hf_find_term any_trap = {.kind = HF_ASK_TRAP, .trap = HF_TRAP_ANY};
-	const char *name = hf_untold_trapping(f->find->question);
+	const char *name = hf_unavailable_trapping(f->find->question);
 	bool any = false;
 	char text[128];
 	int err = name && f->find->say ? probe(f, &any_trap, &any) : 0;
@@ -294,11 +294,11 @@ static int doubt(struct finding *f)
 	const char *what;
 	int err = tell_trapping(f);
 
-	for (size_t i = 0; !err && (what = hf_untold_probe(f->find->question, &i, &any)); i++) {
-		bool told = true;
+	for (size_t i = 0; !err && (what = hf_unavailable_probe(f->find->question, &i, &any)); i++) {
+		bool is_told = true;
 
-		err = probe(f, &any, &told);
-		if (err || told)
+		err = probe(f, &any, &is_told);
+		if (err || is_told)
 			continue;
 		snprintf(f->why, f->size, "the trace tells no %s at all, so it cannot say", what);
 		err = HF_ERR_UNSUPPORTED;
@@ -309,7 +309,7 @@ static int doubt(struct finding *f)
 /* What the format of the capture cannot tell. */
 static int refuse(const struct finding *f)
 {
-	const char *what = hf_untold_by(f->find->question, f->open->stream->info.flags);
+	const char *what = hf_unavailable_by(f->find->question, f->open->stream->info.flags);
 
 	if (what)
 		snprintf(f->why, f->size, "a trace of this kind does not tell of %s", what);

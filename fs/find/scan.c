@@ -20,14 +20,14 @@ struct scan {
 	const struct hf_find_source *source;
 	const struct hf_find_plan *plan;
 	struct hf_find_state *state;
-	struct hf_find_told *told;
+	struct hf_find_stats *stats;
 	struct hf_find_stacks *stacks; /* NULL: they are not wanted */
 	struct hf_exec *exec;
 	struct slot *slots; /* a ring: first, and in_flight of them */
 	size_t count, first, in_flight;
 	size_t window;	    /* so many are decoded at a time */
 	uint64_t next;	    /* chunks of the plan that were looked at */
-	bool astray;
+	bool broken_promise;
 	int err; /* of who counts chunks */
 };
 
@@ -126,7 +126,7 @@ static int give_chunk(struct scan *s, const struct hf_find_chunk *chunk)
 		if (!is_inside(s->find, item & ~HF_ITEM_UNKNOWN))
 			continue;
 		if (item & HF_ITEM_UNKNOWN) {
-			s->told->unknown++;
+			s->stats->unknown++;
 		} else if (count_answer(s)) {
 			batch.item[batch.n] = i;
 			batch.ordinal[batch.n++] = item;
@@ -156,19 +156,19 @@ static int take(struct scan *s)
 	err = slot->err;
 	s->first = (s->first + 1) % s->count;
 	s->in_flight--;
-	s->told->decoded += slot->chunk.decoded;
+	s->stats->decoded += slot->chunk.decoded;
 	if (!err && plan->count) {
 		const uint64_t promised = plan->count[slot->number - plan->low];
 
-		s->astray |= plan->exact ? slot->chunk.items.yes != promised : slot->chunk.items.yes > promised;
+		s->broken_promise |= plan->exact ? slot->chunk.items.yes != promised : slot->chunk.items.yes > promised;
 	}
-	if (!err && !s->astray) {
+	if (!err && !s->broken_promise) {
 		tell_count(s, slot->number, slot->chunk.items.yes);
 		err = give_chunk(s, &slot->chunk);
 	}
 	/* That the stacks are not to be had of the summary is found here alone. */
 	if (err == HF_ERR_STATE && s->stacks && s->source->summary) {
-		s->astray = true;
+		s->broken_promise = true;
 		err = 0;
 	}
 	hf_find_chunk_fini(&slot->chunk);
@@ -237,7 +237,7 @@ static int run_scan(struct scan *s)
 {
 	int err = 0;
 
-	while (!err && !s->err && !s->astray && !s->state->done) {
+	while (!err && !s->err && !s->broken_promise && !s->state->done) {
 		while (s->in_flight < s->window && advance(s))
 			;
 		if (!s->in_flight)
@@ -256,7 +256,7 @@ static void end(struct scan *s)
 		struct slot *slot = &s->slots[(s->first + i) % s->count];
 
 		hf_job_join(&slot->job);
-		s->told->decoded += slot->chunk.decoded;
+		s->stats->decoded += slot->chunk.decoded;
 		hf_find_chunk_fini(&slot->chunk);
 	}
 	for (size_t i = 0; i < s->count; i++)
@@ -265,9 +265,9 @@ static void end(struct scan *s)
 }
 
 int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source, const struct hf_find_plan *plan,
-		 struct hf_find_state *state, struct hf_find_told *told, bool *ret_astray)
+		 struct hf_find_state *state, struct hf_find_stats *stats, bool *ret_broken_promise)
 {
-	struct scan scan = {.find = find, .source = source, .plan = plan, .state = state, .told = told};
+	struct scan scan = {.find = find, .source = source, .plan = plan, .state = state, .stats = stats};
 	int err;
 
 	scan.exec = source->open->capture->common->exec;
@@ -275,7 +275,7 @@ int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source
 	/* Whoever wants few answers is not to pay for many chunks. */
 	scan.window = state->left == UINT64_MAX ? scan.count : 1;
 	scan.slots = calloc(scan.count, sizeof *scan.slots);
-	*ret_astray = false;
+	*ret_broken_promise = false;
 	if (!scan.slots)
 		return HF_ERR_NOMEM;
 	err = hf_find_stacks_new(find, source, &scan.stacks);
@@ -283,8 +283,8 @@ int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source
 		err = run_scan(&scan);
 	end(&scan);
 	if (scan.stacks && scan.stacks->from)
-		told->stack_chunks += hf_stacks_decoded(scan.stacks->from);
+		stats->stack_chunks += hf_stacks_decoded(scan.stacks->from);
 	hf_find_stacks_free(scan.stacks);
-	*ret_astray = scan.astray;
+	*ret_broken_promise = scan.broken_promise;
 	return err;
 }

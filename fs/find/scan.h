@@ -21,15 +21,15 @@ void hf_find_count(struct hf_find_state *state, uint64_t count);
 /* One hart, whose answers are counted chunk by chunk on a thread of the executor. */
 struct hf_find_chunks {
 	struct hf_worker *worker;     /* with an env.disasm */
-	const struct hf_terms *terms; /* of question and hart */
+	const struct hf_predicates *predicates; /* of question and hart */
 	uint64_t most_insns;	      /* HF_ERR_WHERE_LIMIT: chunks of more would have to be decoded */
 	int (*counted)(void *ctx, uint64_t chunk, uint64_t n); /* chunks with answers, in order; an error ends it */
-	void (*distrusted)(void *ctx); /* the summary is damaged: what was counted is not so, and begins anew */
+	void (*summary_dropped)(void *ctx); /* the summary is damaged: what was counted is not so, and begins anew */
 };
 
-/* told: candidates are set; decoded and unknown are added to. *ret_astray: the plan promised something else than what
- * the events are; then the state is of no use. */
+/* stats: candidates are set; decoded and unknown are added to. *ret_broken_promise: the plan promised something else
+ * than what the events are; then the state is of no use. */
 int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source, const struct hf_find_plan *plan,
-		 struct hf_find_state *state, struct hf_find_told *told, bool *ret_astray);
+		 struct hf_find_state *state, struct hf_find_stats *stats, bool *ret_broken_promise);
 
 #endif

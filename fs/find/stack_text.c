@@ -16,7 +16,7 @@ static const struct {
 
 const struct hf_symbols *hf_find_symbols(const struct hf_open *open, uint32_t hart)
 {
-	const struct hf_symbols *all = open->companion.symbols;
+	const struct hf_symbols *all = open->symbol_files.symbols;
 	const struct hf_symbols *symbols = all ? hf_symbols_of(all, hart) : NULL;
 	const uint16_t machine = symbols ? hf_symbols_machine(symbols) : 0;
 

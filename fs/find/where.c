@@ -23,7 +23,7 @@ struct hf_where {
 	char value[NAME_MAX + 1];
 	/* set when it is made */
 	struct hf_question *question;
-	struct hf_terms *terms;
+	struct hf_predicates *predicates;
 	struct row {
 		uint64_t chunk, before; /* so many answers are in the chunks before it */
 	} *row;				/* each has answers; owned */
@@ -63,40 +63,40 @@ static void tell_damaged(const struct hf_where *where)
 		      "%s: the summary is damaged and was removed (hartfs index makes it again)", where->made.capture->path);
 }
 
-static void distrusted(void *ctx)
+static void summary_dropped(void *ctx)
 {
 	forget_rows(ctx);
 	tell_damaged(ctx);
 }
 
-static void told(void *ctx, const struct hf_find_told *told)
+static void take_stats(void *ctx, const struct hf_find_stats *stats)
 {
 	struct hf_where *where = ctx;
 
-	where->by_list = !told->from_start;
-	where->unknown = told->unknown;
+	where->by_list = !stats->from_start;
+	where->unknown = stats->unknown;
 }
 
 static int count(struct hf_where *where, struct hf_open *open, struct hf_worker *worker)
 {
 	const struct hf_find_chunks chunks = {.worker = worker,
-					      .terms = where->terms,
+					      .predicates = where->predicates,
 					      .most_insns = HF_WHERE_DECODED,
 					      .counted = add_row,
-					      .distrusted = distrusted};
+					      .summary_dropped = summary_dropped};
 	const struct hf_find find = {.question = where->question,
 				     .hart = where->made.hart,
 				     .limit = UINT64_MAX,
 				     .count = true,
 				     .chunks = &chunks,
 				     .ctx = where,
-				     .told = told};
+				     .stats = take_stats};
 	char why[256];
 	int err = hf_find_opened(open, &find, why, sizeof why);
 
 	if (!err && where->unknown)
 		return HF_ERR_WHERE_UNKNOWN;
-	return err == HF_ERR_UNSUPPORTED ? HF_ERR_WHERE_UNTOLD : err;
+	return err == HF_ERR_UNSUPPORTED ? HF_ERR_WHERE_UNAVAILABLE : err;
 }
 
 static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
@@ -109,9 +109,10 @@ static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 	if (!err && (!open->stream || !hf_facts_hart(open->facts, where->made.hart)))
 		err = HF_ERR_NOT_FOUND;
 	if (!err)
-		err = hf_terms_new(where->question, open, where->made.hart, &where->terms, why, sizeof why);
+		err = hf_predicates_new(where->question, open, where->made.hart, &where->predicates, why, sizeof why);
 	/* A name has its parameters, and one that only one has is spelled without its address. */
-	if (!err && (where->terms->place[0].bare || (where->terms->place[0].at && where->terms->place[0].named == 1)))
+	if (!err && (where->predicates->place[0].bare ||
+		     (where->predicates->place[0].at && where->predicates->place[0].named == 1)))
 		err = HF_ERR_NOT_FOUND;
 	if (!err)
 		err = count(where, open, worker);
@@ -142,7 +143,7 @@ static void free_where(struct hf_made *made)
 	if (where->owner)
 		hf_cache_drop(made->capture->common->cache, where->owner);
 	forget_rows(where);
-	hf_terms_free(where->terms);
+	hf_predicates_free(where->predicates);
 	hf_question_free(where->question);
 }
 
@@ -259,7 +260,7 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 		struct hf_worker *worker, uint8_t *to)
 {
 	struct hf_where *where = bytes->own;
-	const struct hf_find_source source = {.open = open, .terms = where->terms, .hart = where->made.hart};
+	const struct hf_find_source source = {.open = open, .predicates = where->predicates, .hart = where->made.hart};
 	struct hf_find_reader *reader = calloc(1, sizeof *reader);
 	struct hf_find_chunk chunk;
 	int err = reader ? hf_disasm_need(&worker->env.disasm) : HF_ERR_NOMEM;

@@ -23,7 +23,7 @@ extern const struct hf_made_kind hf_made_where;
 /*
  * The file of that kind and name, with a reference: hf_bytes_unref. Waits until its lines are counted, by a thread of the
  * executor. HF_ERR_NOT_FOUND: there is no such value, or it is spelled in another way. HF_ERR_WHERE_LIMIT,
- * HF_ERR_WHERE_UNKNOWN, HF_ERR_WHERE_UNTOLD: it cannot be told; or what reading the capture or its index returns.
+ * HF_ERR_WHERE_UNKNOWN, HF_ERR_WHERE_UNAVAILABLE: it cannot be told; or what reading the capture or its index returns.
  */
 int hf_where_get(struct hf_mades *wheres, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
 		 enum hf_where_kind kind, const char *value, struct hf_bytes *ret_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/activations.h"
-#include "fs/profile/course.h"
+#include "fs/profile/timeline_source.h"
 
 #include <stdlib.h>
 
@@ -90,7 +90,7 @@ static void close_down_to(struct making *m, uint32_t depth, uint64_t ordinal)
 }
 
 /* Whether a node that is seen anew was called since. */
-static bool is_called(struct making *m, const struct hf_course_stack *stack, uint32_t node)
+static bool is_called(struct making *m, const struct hf_timeline_stack *stack, uint32_t node)
 {
 	if (!stack->so_far)
 		return true;
@@ -100,7 +100,7 @@ static bool is_called(struct making *m, const struct hf_course_stack *stack, uin
 	return true;
 }
 
-static int open_one(struct making *m, const struct hf_course_stack *stack, uint32_t node)
+static int open_one(struct making *m, const struct hf_timeline_stack *stack, uint32_t node)
 {
 	int err = make_room(m);
 
@@ -114,7 +114,7 @@ static int open_one(struct making *m, const struct hf_course_stack *stack, uint3
 }
 
 /* How many of the open ones go on. The newest may have returned and been called again, by one instruction. */
-static uint32_t staying(const struct making *m, const struct hf_course_stack *stack)
+static uint32_t staying(const struct making *m, const struct hf_timeline_stack *stack)
 {
 	uint32_t n = 0;
 
@@ -127,7 +127,7 @@ static uint32_t staying(const struct making *m, const struct hf_course_stack *st
 }
 
 /* The newest one went to a stub: what that reached was called. */
-static void reach(struct making *m, const struct hf_course_stack *stack)
+static void reach(struct making *m, const struct hf_timeline_stack *stack)
 {
 	const uint32_t top = m->depth - 1, stub = m->nodes[top], reached = stack->nodes[top];
 
@@ -136,7 +136,7 @@ static void reach(struct making *m, const struct hf_course_stack *stack)
 	m->nodes[top] = m->a->at[m->open[top]].node = reached;
 }
 
-static int put_stack(void *ctx, const struct hf_course_stack *stack)
+static int put_stack(void *ctx, const struct hf_timeline_stack *stack)
 {
 	struct making *m = ctx;
 	uint32_t depth = staying(m, stack);
@@ -165,7 +165,7 @@ static int put_time(void *ctx, uint64_t ordinal, uint64_t time)
 int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret_activations)
 {
 	struct making *m = calloc(1, sizeof *m);
-	const struct hf_course course = {.ctx = m, .stack = put_stack, .time = put_time};
+	const struct hf_timeline_visitor visitor = {.ctx = m, .stack = put_stack, .time = put_time};
 	struct hf_activations *a = ret_activations;
 	int err = HF_ERR_NOMEM;
 
@@ -174,11 +174,11 @@ int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret
 		return err;
 	m->of = of;
 	m->a = a;
-	a->exact = hf_profile_course_is_exact(of);
+	a->exact = hf_profile_timeline_is_exact(of);
 	m->begun = calloc((size_t)of->tree->count + 1, sizeof *m->begun);
 	a->at = malloc(HF_ACTIVATIONS * sizeof *a->at);
 	if (m->begun && a->at)
-		err = hf_profile_course(of, &course);
+		err = hf_profile_timeline(of, &visitor);
 	if (!err) {
 		close_down_to(m, 0, of->source->first + of->counts->insns);
 		hf_clock_end(&a->clock, of->source->first, of->source->first + of->counts->insns);

@@ -30,7 +30,7 @@ struct hf_activations {
 	uint64_t beyond; /* stacks with calls beyond the limits, which have none */
 };
 
-/* To be freed in any case. Errors as hf_profile_course. */
+/* To be freed in any case. Errors as hf_profile_timeline. */
 int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret_activations);
 void hf_activations_free(struct hf_activations *activations);
 /* Leaves out the shortest, until there are so many, at least 1; of those that are equally long every so manieth stays.

@@ -10,7 +10,7 @@
 #include "fs/base/modes.h"
 #include "fs/profile/bbv_blocks.h"
 #include "fs/profile/bbv_intervals.h"
-#include "fs/profile/both.h"
+#include "fs/profile/parallel_pair.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static int count_intervals(const struct vectors *v, uint64_t first, uint64_t cou
 		tally[i].cell = &v->cell[(i ? ahead : 0) * v->blocks->count];
 	}
 	memset(v->cell, 0, count * v->blocks->count * sizeof *v->cell);
-	err = ahead ? hf_profile_both(v->blocks->of->source, add_up, &tally[0], &tally[1]) : add_up(&tally[1]);
+	err = ahead ? hf_profile_parallel_pair(v->blocks->of->source, add_up, &tally[0], &tally[1]) : add_up(&tally[1]);
 	free(tally);
 	return err;
 }

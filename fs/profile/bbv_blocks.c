@@ -2,7 +2,7 @@
 #include "fs/profile/bbv_blocks.h"
 #include "codecs/base/array.h"
 #include "codecs/base/search.h"
-#include "fs/stream/reach.h"
+#include "fs/stream/read_limit.h"
 
 #include <stdlib.h>
 
@@ -57,13 +57,13 @@ int hf_bbv_each(const struct hf_profile_source *source, const struct hf_interval
 {
 	struct hf_cursor cursor = hf_profile_cursor(source);
 	struct hf_intervals intervals = *of;
-	struct hf_reach reach;
+	struct hf_read_limit limit;
 	struct hf_diag diag;
 	int err;
 
-	hf_reach_init(&reach, source->open->source);
-	reach.through = true;
-	cursor.src = &reach.src;
+	hf_read_limit_init(&limit, source->open->source);
+	limit.through = true;
+	cursor.src = &limit.src;
 	intervals.cursor = &cursor;
 	intervals.own_source = true;
 	intervals.summary = source->summary;

@@ -227,20 +227,20 @@ static void find_files(struct writer *w)
 static int find_calls(struct writer *w)
 {
 	const struct hf_summary_tree *tree = w->of->tree;
-	struct hf_level *level = hf_levels_of_functions(w->of, &w->functions);
+	struct hf_recursion *recursion = hf_recursion_of_functions(w->of, &w->functions);
 	int err;
 
 	w->own = calloc(w->functions.count, sizeof *w->own);
-	err = level && w->own ? hf_edges_new(w->of, &w->functions, level, &w->edges) : HF_ERR_NOMEM;
+	err = recursion && w->own ? hf_edges_new(w->of, &w->functions, recursion, &w->edges) : HF_ERR_NOMEM;
 	for (uint32_t i = 0; !err && i < tree->count; i++) {
-		struct own *own = &w->own[level[i].function];
+		struct own *own = &w->own[recursion[i].function];
 
-		own->insns[level[i].above != 0] += tree->nodes[i].own;
-		own->cycles[level[i].above != 0] += tree->nodes[i].cycles;
+		own->insns[recursion[i].above != 0] += tree->nodes[i].own;
+		own->cycles[recursion[i].above != 0] += tree->nodes[i].cycles;
 		w->cycles += tree->nodes[i].cycles;
 	}
 	w->timed = tree->facts.timed;
-	free(level);
+	free(recursion);
 	return err;
 }
 

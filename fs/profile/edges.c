@@ -11,15 +11,15 @@ struct site {
 	uint64_t pc, taken;
 };
 
-struct hf_level *hf_levels_of_functions(const struct hf_profiled *of, const struct hf_functions *functions)
+struct hf_recursion *hf_recursion_of_functions(const struct hf_profiled *of, const struct hf_functions *functions)
 {
-	struct hf_level *level = calloc(of->tree->count + 1, sizeof *level);
+	struct hf_recursion *recursion = calloc(of->tree->count + 1, sizeof *recursion);
 
-	for (uint32_t i = 0; level && i < of->tree->count; i++)
-		level[i].function = hf_functions_of_node(functions, of, &of->tree->nodes[i]);
-	if (level)
-		hf_levels_find(of->tree, level);
-	return level;
+	for (uint32_t i = 0; recursion && i < of->tree->count; i++)
+		recursion[i].function = hf_functions_of_node(functions, of, &of->tree->nodes[i]);
+	if (recursion)
+		hf_recursion_find(of->tree, recursion);
+	return recursion;
 }
 
 static int by_functions(const void *a, const void *b)
@@ -35,13 +35,13 @@ static int by_functions(const void *a, const void *b)
 	return x->callee_again - y->callee_again;
 }
 
-static size_t collect(const struct hf_profiled *of, const struct hf_level *level, struct hf_edge *edge)
+static size_t collect(const struct hf_profiled *of, const struct hf_recursion *recursion, struct hf_edge *edge)
 {
 	const struct hf_call_node *nodes = of->tree->nodes;
 	size_t n = 0, kept = 0;
 
 	for (uint32_t i = 0; i < of->tree->count; i++) {
-		const struct hf_level *caller = &level[nodes[i].parent], *callee = &level[i];
+		const struct hf_recursion *caller = &recursion[nodes[i].parent], *callee = &recursion[i];
 		const bool counts = callee->above < 2;
 
 		if (nodes[i].kind == HF_CALL_FUNCTION && nodes[i].parent != HF_CALL_NO_NODE &&
@@ -51,7 +51,7 @@ static size_t collect(const struct hf_profiled *of, const struct hf_level *level
 						     .caller_again = caller->above,
 						     .callee_again = callee->above,
 						     .calls = nodes[i].calls,
-						     .below = counts ? hf_level_below(of->tree, i) : 0,
+						     .below = counts ? hf_profile_inclusive(of->tree, i) : 0,
 						     .cycles = counts ? callee->cycles : 0};
 	}
 	qsort(edge, n, sizeof *edge, by_functions);
@@ -168,15 +168,15 @@ static int place(const struct hf_profiled *of, const struct hf_functions *functi
 	return err;
 }
 
-int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions, const struct hf_level *level,
-		 struct hf_edges *ret_edges)
+int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions,
+		 const struct hf_recursion *recursion, struct hf_edges *ret_edges)
 {
 	int err;
 
 	*ret_edges = (struct hf_edges){.at = malloc((of->tree->count + 1) * sizeof *ret_edges->at)};
 	if (!ret_edges->at)
 		return HF_ERR_NOMEM;
-	ret_edges->count = collect(of, level, ret_edges->at);
+	ret_edges->count = collect(of, recursion, ret_edges->at);
 	err = place(of, functions, ret_edges);
 	if (err)
 		hf_edges_free(ret_edges);

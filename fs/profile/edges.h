@@ -11,7 +11,7 @@
 #define HF_FS_PROFILE_EDGES_H
 
 #include "fs/profile/functions_table.h"
-#include "fs/profile/levels.h"
+#include "fs/profile/recursion.h"
 
 struct hf_edge {
 	uint32_t caller, callee;	  /* functions */
@@ -27,11 +27,11 @@ struct hf_edges {
 };
 
 /* What each node of the tree is, by the number of its function, for the caller to free; NULL: out of memory. */
-struct hf_level *hf_levels_of_functions(const struct hf_profiled *of, const struct hf_functions *functions);
+struct hf_recursion *hf_recursion_of_functions(const struct hf_profiled *of, const struct hf_functions *functions);
 
-/* level: of hf_levels_of_functions. To be freed after success. HF_ERR_NOMEM. */
-int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions, const struct hf_level *level,
-		 struct hf_edges *ret_edges);
+/* recursion: of hf_recursion_of_functions. To be freed after success. HF_ERR_NOMEM. */
+int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions,
+		 const struct hf_recursion *recursion, struct hf_edges *ret_edges);
 void hf_edges_free(struct hf_edges *edges);
 
 #endif

@@ -37,22 +37,22 @@ static void add_own(const struct hf_profiled *of, const struct hf_functions *fun
 static int add_calls(const struct hf_profiled *of, const struct hf_functions *functions, struct function *function)
 {
 	const struct hf_summary_tree *tree = of->tree;
-	struct hf_level *level = hf_levels_of_functions(of, functions);
+	struct hf_recursion *recursion = hf_recursion_of_functions(of, functions);
 
-	if (!level)
+	if (!recursion)
 		return HF_ERR_NOMEM;
 	for (uint32_t i = 0; i < tree->count; i++) {
 		const struct hf_call_node *node = &tree->nodes[i];
-		struct function *f = &function[level[i].function];
+		struct function *f = &function[recursion[i].function];
 
-		if (level[i].function == HF_FUNCTION_NONE)
+		if (recursion[i].function == HF_FUNCTION_NONE)
 			continue;
 		f->calls += node->kind == HF_CALL_FUNCTION ? node->calls : 0;
 		f->cycles += node->cycles;
 		f->entered |= !hf_summary_tree_is_left(tree, i);
-		f->below += level[i].above ? 0 : hf_level_below(tree, i);
+		f->below += recursion[i].above ? 0 : hf_profile_inclusive(tree, i);
 	}
-	free(level);
+	free(recursion);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #include "codecs/base/array.h"
 #include "codecs/base/search.h"
 #include "fs/profile/sources.h"
-#include "fs/program/companion.h"
+#include "fs/program/symbol_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static int find_ranges(struct coverage *c)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < c->of->counts->n; i++)
 		c->wanted[c->sources.row[i].file] = c->sources.row[i].file != 0;
-	err = hf_companion_lines(&source->open->companion, source->hart, add_lines, c);
+	err = hf_symbol_files_lines(&source->open->symbol_files, source->hart, add_lines, c);
 	for (size_t i = 0; i < c->ranges; i++) {
 		c->range[i].symbol = hf_symbols_at(c->of->symbols, c->range[i].start);
 		c->range[i].count = count_of(c->of, c->range[i].start, c->range[i].end);
@@ -167,7 +167,7 @@ static int by_name(const void *a, const void *b)
 
 static int find_functions(struct coverage *c)
 {
-	int err = hf_companion_list(&c->of->source->open->companion, c->of->source->hart, &c->names);
+	int err = hf_symbol_files_list(&c->of->source->open->symbol_files, c->of->source->hart, &c->names);
 
 	if (!err && c->names.count)
 		qsort(c->names.symbol, c->names.count, sizeof *c->names.symbol, by_address);
@@ -345,7 +345,7 @@ static void put_files(const struct coverage *c, struct hf_sink *sink)
 static void release(struct coverage *c)
 {
 	hf_sources_free(&c->sources);
-	hf_companion_free_list(&c->names);
+	hf_symbol_files_free_list(&c->names);
 	for (size_t i = 0; i < c->lines_count; i++)
 		hf_lines_free(c->lines[i]);
 	free(c->lines);

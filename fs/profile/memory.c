@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.txt: which pages of memory were read and written, by which functions; of what is long, in how many chunks. */
 #include "codecs/base/hash_map.h"
-#include "fs/profile/both.h"
+#include "fs/profile/parallel_pair.h"
 #include "fs/profile/texts.h"
 #include "index/summary/words_pages.h"
 
@@ -377,7 +377,7 @@ static int put_chunks(const struct hf_profiled *of, struct hf_sink *sink)
 	writes = reads;
 	writes.what = HF_WORDS_WRITES;
 	if (!err)
-		err = hf_profile_both(of->source, count_kind, &writes, &reads);
+		err = hf_profile_parallel_pair(of->source, count_kind, &writes, &reads);
 	if (!err)
 		err = put_kinds(&reads, &writes, sink);
 	hf_words_pages_free(&reads.pages);

@@ -5,10 +5,10 @@
  */
 #include "fs/profile/overview.h"
 #include "fs/base/human.h"
-#include "fs/profile/course.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/overview_parts.h"
+#include "fs/profile/timeline_source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static void put_group(struct hf_overview *o, const struct hf_map_drawing *d, con
 	const uint64_t first = d->map->row[group->first].block << d->map->shift,
 		       last = (d->map->row[group->end - 1].block << d->map->shift) +
 			      ((UINT64_C(1) << d->map->shift) - 1);
-	const struct hf_busy_function *most =
-		d->map->sums ? hf_busy_most(&o->t->busy, first, last, HF_BUSY_PARTS) : NULL;
+	const struct hf_hottest_function *most =
+		d->map->sums ? hf_hottest_get(&o->t->hottest, first, last, HF_HOTTEST_PARTS) : NULL;
 	const uint32_t bottom = label != NO_LABEL && group->bottom < label + HF_OVERVIEW_LABEL
 					? label + HF_OVERVIEW_LABEL
 					: group->bottom;
@@ -167,15 +167,15 @@ static void put_axis(struct hf_overview *o)
 	hf_overview_open_label(o, "ov-note", o->y + 5, HF_OVERVIEW_LABEL + 4);
 	hf_svg_say(&o->svg, "instruction");
 	hf_overview_close_label(o);
-	hf_overview_open_plot(o, 4, HF_BUSY_PARTS, 4);
+	hf_overview_open_plot(o, 4, HF_HOTTEST_PARTS, 4);
 	hf_svg_begin_path(&o->svg, "ov-axis");
-	hf_sink_printf(o->svg.sink, "M0 0H%u", HF_BUSY_PARTS);
-	for (uint32_t i = 0; i <= HF_BUSY_PARTS; i++)
+	hf_sink_printf(o->svg.sink, "M0 0H%u", HF_HOTTEST_PARTS);
+	for (uint32_t i = 0; i <= HF_HOTTEST_PARTS; i++)
 		hf_sink_printf(o->svg.sink, "M%" PRIu32 " 0v4", i);
 	hf_svg_end_path(&o->svg);
 	hf_svg_close(&o->svg);
 	for (uint32_t i = 0; i <= TICKS; i++) {
-		const uint64_t ordinal = o->t->part.start[i * HF_BUSY_PARTS / TICKS];
+		const uint64_t ordinal = o->t->part.start[i * HF_HOTTEST_PARTS / TICKS];
 		const uint32_t x = HF_OVERVIEW_PLOT_X + HF_OVERVIEW_PLOT_W * i / TICKS;
 
 		hf_svg_open(&o->svg, "text", "x=\"%" PRIu32 ".%02" PRIu32 "%%\" y=\"%" PRIu32 "\" text-anchor=\"%s\"",
@@ -190,7 +190,7 @@ static void put_axis(struct hf_overview *o)
 
 static void say_part(struct hf_overview *o, uint32_t part, uint64_t first, uint64_t end)
 {
-	const struct hf_busy_function *most = hf_busy_most(&o->t->busy, 0, UINT64_MAX, part);
+	const struct hf_hottest_function *most = hf_hottest_get(&o->t->hottest, 0, UINT64_MAX, part);
 	char text[HF_HUMAN_SIZE];
 
 	hf_svg_open_plain(&o->svg, "title");
@@ -215,8 +215,8 @@ static void put_links(struct hf_overview *o, uint32_t from)
 	hf_svg_open(&o->svg, "svg",
 		    "x=\"%d%%\" y=\"%" PRIu32 "\" width=\"%d%%\" height=\"%" PRIu32
 		    "\" viewBox=\"0 0 %u 1\" preserveAspectRatio=\"none\"",
-		    HF_OVERVIEW_PLOT_X / 100, from, HF_OVERVIEW_PLOT_W / 100, height, HF_BUSY_PARTS);
-	for (uint32_t i = 0; i < HF_BUSY_PARTS; i++) {
+		    HF_OVERVIEW_PLOT_X / 100, from, HF_OVERVIEW_PLOT_W / 100, height, HF_HOTTEST_PARTS);
+	for (uint32_t i = 0; i < HF_HOTTEST_PARTS; i++) {
 		const uint64_t first = o->t->part.start[i], end = o->t->part.start[i + 1];
 
 		if (first == end)
@@ -345,7 +345,7 @@ int hf_overview_put(const struct hf_profiled *of, bool links, struct hf_sink *si
 	struct hf_summary_tree *tree;
 	struct hf_profiled whole;
 	struct hf_overview o = {.of = &whole, .svg = {.sink = sink}};
-	int err = hf_profile_for_course(of, &whole, &tree);
+	int err = hf_profile_for_timeline(of, &whole, &tree);
 
 	if (!err)
 		err = put_overview(&o, links);

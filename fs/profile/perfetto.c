@@ -5,10 +5,10 @@
  */
 #include "fs/base/human.h"
 #include "fs/profile/activations.h"
-#include "fs/profile/course.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/frames.h"
 #include "fs/profile/protobuf.h"
+#include "fs/profile/timeline_source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -341,7 +341,7 @@ int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink)
 {
 	struct hf_summary_tree *tree;
 	struct hf_profiled whole;
-	int err = hf_profile_for_course(of, &whole, &tree);
+	int err = hf_profile_for_timeline(of, &whole, &tree);
 
 	if (!err)
 		err = put_trace(&whole, sink);

@@ -75,7 +75,7 @@ struct making {
 static int write_text(struct making *m)
 {
 	const struct hf_open *open = m->source.open;
-	const struct hf_symbols *symbols = open->companion.symbols;
+	const struct hf_symbols *symbols = open->symbol_files.symbols;
 	struct hf_profile_text *text = m->text;
 	struct hf_profiled of = {
 		.hart = m->source.hart,

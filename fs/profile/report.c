@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.html: a page about a hart that stands alone, to be sent to somebody: what it is, and what it did. */
-#include "fs/capture/page.h"
+#include "fs/capture/info_page.h"
 #include "fs/facts/info.h"
 #include "fs/facts/opened.h"
 #include "fs/profile/embedded.h"
@@ -189,7 +189,7 @@ static int put_capture(struct report *r)
 
 	if (err)
 		return err;
-	hf_page_write(open->capture, open, open->facts, &text);
+	hf_info_page_write(open->capture, open, open->facts, &text);
 	put_lines(r, (const char *)text.start, (size_t)hf_sink_total(&text), UINT32_MAX);
 	err = text.err;
 	hf_sink_fini_memory(&text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/timeline.h"
-#include "fs/profile/both.h"
-#include "fs/profile/course.h"
+#include "fs/profile/parallel_pair.h"
+#include "fs/profile/timeline_source.h"
 
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ static uint32_t piece_of(const struct hf_timeline_axis *axis, uint64_t ordinal)
 	return piece;
 }
 
-static struct span span_of(const struct hf_timeline_axis *axis, const struct hf_course_when *when)
+static struct span span_of(const struct hf_timeline_axis *axis, const struct hf_timeline_when *when)
 {
 	const uint32_t first = piece_of(axis, when->first);
 	const bool ends = when->end <= axis->start[first + 1];
@@ -66,7 +66,7 @@ static struct span span_of(const struct hf_timeline_axis *axis, const struct hf_
 			     .whole = ends && when->first >= axis->start[first]};
 }
 
-static inline const struct spot *spot_of(const struct making *m, const struct hf_course_when *when, struct spot *room)
+static inline const struct spot *spot_of(const struct making *m, const struct hf_timeline_when *when, struct spot *room)
 {
 	struct spot *spot = when->chunk < m->chunks ? &m->spot[when->chunk] : room;
 
@@ -77,7 +77,7 @@ static inline const struct spot *spot_of(const struct making *m, const struct hf
 }
 
 /* How much of [first, end) lies in [from, to). */
-static float share(const struct hf_course_when *when, uint64_t from, uint64_t to)
+static float share(const struct hf_timeline_when *when, uint64_t from, uint64_t to)
 {
 	const uint64_t low = when->first > from ? when->first : from, high = when->end < to ? when->end : to;
 
@@ -85,7 +85,7 @@ static float share(const struct hf_course_when *when, uint64_t from, uint64_t to
 }
 
 /* Spreads n over the pieces of a row. */
-static inline void spread(const struct hf_timeline_axis *axis, float *row, const struct hf_course_when *when,
+static inline void spread(const struct hf_timeline_axis *axis, float *row, const struct hf_timeline_when *when,
 			  const struct span *span, float n)
 {
 	if (span->whole)
@@ -99,10 +99,10 @@ static inline void spread(const struct hf_timeline_axis *axis, float *row, const
 
 /* Executions of a run. */
 struct executions {
-	const struct hf_course_when *when;
+	const struct hf_timeline_when *when;
 	size_t n;
-	float insns[HF_COURSE_BATCH];	   /* of each */
-	struct spot spot[HF_COURSE_BATCH]; /* of each */
+	float insns[HF_TIMELINE_BATCH];	     /* of each */
+	struct spot spot[HF_TIMELINE_BATCH]; /* of each */
 };
 
 /* Spreads some of them over the blocks of [first, last], by their bytes. */
@@ -127,7 +127,7 @@ static int put_range(struct hf_timeline *t, uint64_t first, uint64_t last, const
 }
 
 /* Whether one execution is in several blocks and columns: which instruction is where has to be looked at. */
-static bool is_across(const struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when,
+static bool is_across(const struct hf_timeline *t, const struct hf_run *run, const struct hf_timeline_when *when,
 		      const struct span *columns)
 {
 	const uint64_t last = run->key.first + run->bytes - 1;
@@ -145,7 +145,7 @@ static int put_each_instruction(struct hf_timeline *t, const struct hf_run *run,
 	int err = 0;
 
 	for (uint32_t at = 0; !err && (size = hf_run_opcode(run, at, &opcode)); at += size, pc += size, ordinal++) {
-		const struct hf_course_when when = {ordinal, ordinal + 1, 1, HF_NOWHERE};
+		const struct hf_timeline_when when = {ordinal, ordinal + 1, 1, HF_NOWHERE};
 
 		one.when = &when;
 		one.spot[0].columns = span_of(&t->column, &when);
@@ -178,15 +178,15 @@ static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const str
 static int put_busy(const struct making *m, const struct hf_run *run, const struct executions *of)
 {
 	const struct hf_timeline_axis *part = &m->t->part;
-	struct hf_busy_function *function;
+	struct hf_hottest_function *function;
 	float all;
-	int err = hf_busy_find(&m->t->busy, m->of->symbols, run->key.first, &function);
+	int err = hf_hottest_find(&m->t->hottest, m->of->symbols, run->key.first, &function);
 
 	if (err || !function)
 		return err;
 	all = function->all;
 	for (size_t i = 0; i < of->n; i++) {
-		const struct hf_course_when *when = &of->when[i];
+		const struct hf_timeline_when *when = &of->when[i];
 		const struct span span = of->spot[i].parts;
 
 		for (uint32_t p = span.first; p <= span.last; p++) {
@@ -201,7 +201,7 @@ static int put_busy(const struct making *m, const struct hf_run *run, const stru
 	return 0;
 }
 
-static int put_code(void *ctx, const struct hf_run *run, const struct hf_course_when *when, size_t n)
+static int put_code(void *ctx, const struct hf_run *run, const struct hf_timeline_when *when, size_t n)
 {
 	struct making *m = ctx;
 	struct hf_timeline *t = m->t;
@@ -223,12 +223,12 @@ static int put_code(void *ctx, const struct hf_run *run, const struct hf_course_
 
 /* ---- data ---- */
 
-static unsigned bit_of(const struct hf_course_data *data)
+static unsigned bit_of(const struct hf_timeline_data *data)
 {
 	return data->written ? HF_TIMELINE_WRITTEN : HF_TIMELINE_READ;
 }
 
-static int put_data(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when, size_t n)
+static int put_data(void *ctx, const struct hf_timeline_data *data, const struct hf_timeline_when *when, size_t n)
 {
 	const struct making *m = ctx;
 	struct hf_timeline *t = m->t;
@@ -253,7 +253,7 @@ static int put_data(void *ctx, const struct hf_course_data *data, const struct h
 
 /* ---- marks ---- */
 
-static int put_mark(void *ctx, enum hf_rare_kind kind, bool interrupt, const struct hf_course_when *when)
+static int put_mark(void *ctx, enum hf_rare_kind kind, bool interrupt, const struct hf_timeline_when *when)
 {
 	struct hf_timeline *t = ((struct making *)ctx)->t;
 	const struct span columns = span_of(&t->column, when);
@@ -297,7 +297,7 @@ static void draw_depth(struct hf_timeline *t, uint64_t ordinal)
 		t->deepest = t->depth_now;
 }
 
-static int put_stack(void *ctx, const struct hf_course_stack *stack)
+static int put_stack(void *ctx, const struct hf_timeline_stack *stack)
 {
 	struct hf_timeline *t = ((struct making *)ctx)->t;
 	const uint64_t depth = (stack->count ? stack->count - 1 : 0) + stack->beyond;
@@ -321,7 +321,7 @@ static uint64_t count_chunks(const struct hf_profiled *of)
 	return 0;
 }
 
-/* What is to be heard of the course, for a timeline. */
+/* What a picture takes of the timeline. */
 struct part {
 	const struct hf_profiled *of;
 	struct hf_timeline *t;
@@ -332,15 +332,15 @@ static int take_part(void *ctx)
 {
 	const struct part *part = ctx;
 	struct making m = {.of = part->of, .t = part->t, .chunks = count_chunks(part->of)};
-	const struct hf_course course = {.ctx = &m,
-					 .code = part->others ? put_code : NULL,
-					 .data = part->data ? put_data : NULL,
-					 .mark = part->others ? put_mark : NULL,
-					 .stack = part->others ? put_stack : NULL};
+	const struct hf_timeline_visitor visitor = {.ctx = &m,
+						    .code = part->others ? put_code : NULL,
+						    .data = part->data ? put_data : NULL,
+						    .mark = part->others ? put_mark : NULL,
+						    .stack = part->others ? put_stack : NULL};
 	int err;
 
 	m.spot = calloc((size_t)m.chunks + 1, sizeof *m.spot);
-	err = m.spot ? hf_profile_course(part->of, &course) : HF_ERR_NOMEM;
+	err = m.spot ? hf_profile_timeline(part->of, &visitor) : HF_ERR_NOMEM;
 	free(m.spot);
 	return err;
 }
@@ -353,21 +353,21 @@ static int take_course(const struct hf_profiled *of, struct hf_timeline *t)
 	if (t->exact)
 		return take_part(&all);
 	all.data = data.others = false;
-	return hf_profile_both(of->source, take_part, &all, &data);
+	return hf_profile_parallel_pair(of->source, take_part, &all, &data);
 }
 
 static int make(const struct hf_profiled *of, struct hf_timeline *t)
 {
 	int err;
 
-	t->exact = hf_profile_course_is_exact(of);
+	t->exact = hf_profile_timeline_is_exact(of);
 	t->first = of->source->first;
 	t->depth_from = t->first;
 	t->insns = of->counts->insns;
 	t->columns = t->insns < HF_TIMELINE_COLUMNS ? (uint32_t)t->insns : HF_TIMELINE_COLUMNS;
 	t->columns += !t->columns;
 	cut_axis(t, t->columns, &t->column);
-	cut_axis(t, HF_BUSY_PARTS, &t->part);
+	cut_axis(t, HF_HOTTEST_PARTS, &t->part);
 	err = hf_block_map_init(&t->code, t->columns, true);
 	if (!err)
 		err = hf_block_map_init(&t->data, t->columns, false);
@@ -398,6 +398,6 @@ void hf_timeline_free(struct hf_timeline *timeline)
 		return;
 	hf_block_map_free(&timeline->code);
 	hf_block_map_free(&timeline->data);
-	hf_busy_free(&timeline->busy);
+	hf_hottest_free(&timeline->hottest);
 	free(timeline);
 }

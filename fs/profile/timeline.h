@@ -4,7 +4,7 @@
 #define HF_FS_PROFILE_TIMELINE_H
 
 #include "fs/profile/block_map.h"
-#include "fs/profile/busy.h"
+#include "fs/profile/hottest.h"
 #include "fs/profile/texts.h"
 
 #define HF_TIMELINE_COLUMNS 1600u
@@ -32,10 +32,10 @@ struct hf_timeline_axis {
 struct hf_timeline {
 	uint64_t first, insns;		      /* ordinal of the first instruction, and how many there are */
 	uint32_t columns;		      /* no more than instructions */
-	struct hf_timeline_axis column, part; /* part: HF_BUSY_PARTS */
+	struct hf_timeline_axis column, part; /* part: HF_HOTTEST_PARTS */
 	bool exact;			      /* else things are spread over their chunks */
 	struct hf_block_map code, data;
-	struct hf_busy busy;
+	struct hf_hottest hottest;
 	float mode[HF_MODE_COUNT][HF_TIMELINE_COLUMNS]; /* instructions */
 	float mark[HF_TIMELINE_MARKS][HF_TIMELINE_COLUMNS];
 	uint64_t marks[HF_TIMELINE_MARKS];

@@ -39,14 +39,14 @@ static void look_above(struct hf_debug_dir *dir)
 	hf_access_close(&dir->above);
 }
 
-int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, size_t held,
+int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, size_t open_files,
 		      const struct hf_fs_options *options)
 {
 	int err;
 
 	*dir = (struct hf_debug_dir){.archive.fd = -1};
 	pthread_mutex_init(&dir->lock, NULL);
-	hf_held_init(&dir->held, &dir->archive, held);
+	hf_open_files_init(&dir->open_files, &dir->archive, open_files);
 	if (!options->debug_path)
 		return 0;
 	err = hf_archive_init(&dir->archive, options->debug_fd, options->skip, options->skip_count);
@@ -62,8 +62,8 @@ int hf_debug_dir_init(struct hf_debug_dir *dir, const struct hf_archive *like, s
 
 void hf_debug_dir_fini(struct hf_debug_dir *dir)
 {
-	hf_beside_free(&dir->files);
-	hf_held_fini(&dir->held);
+	hf_elf_nearby_free(&dir->files);
+	hf_open_files_fini(&dir->open_files);
 	dir->archive.fd = -1;
 	hf_archive_fini(&dir->archive);
 	pthread_mutex_destroy(&dir->lock);
@@ -113,7 +113,7 @@ static int stamp_ids(const struct hf_debug_dir *dir, uint64_t *ret_stamp)
 static int look_again(struct hf_debug_dir *dir)
 {
 	struct hf_access access = dir->above;
-	struct hf_beside files;
+	struct hf_elf_nearby files;
 	struct stat st;
 	uint64_t ids;
 	int err = hf_archive_stat(&dir->archive, "", &st);
@@ -124,18 +124,18 @@ static int look_again(struct hf_debug_dir *dir)
 		hf_access_close(&access);
 	else
 		hf_access_add(&access, &st);
-	err = hf_beside_list_flat(&dir->archive, &access, &files);
+	err = hf_elf_nearby_list_flat(&dir->archive, &access, &files);
 	if (err)
 		return err;
 	err = stamp_ids(dir, &ids);
 	if (err) {
-		hf_beside_free(&files);
+		hf_elf_nearby_free(&files);
 		return err;
 	}
-	hf_beside_free(&dir->files);
+	hf_elf_nearby_free(&dir->files);
 	dir->files = files;
 	dir->access = access;
-	dir->stamp = XXH3_64bits((uint64_t[]){hf_beside_stamp(&files), files.withheld, ids, access.bits, access.uid,
+	dir->stamp = XXH3_64bits((uint64_t[]){hf_elf_nearby_stamp(&files), files.withheld, ids, access.bits, access.uid,
 					      access.gid},
 				 6 * sizeof(uint64_t)) |
 		     1;
@@ -181,9 +181,9 @@ void hf_debug_dir_join_access(struct hf_debug_dir *dir, struct hf_access *access
 		hf_access_join(access, &dir->access);
 }
 
-static int copy_files(const struct hf_beside *files, struct hf_beside *ret_copy)
+static int copy_files(const struct hf_elf_nearby *files, struct hf_elf_nearby *ret_copy)
 {
-	*ret_copy = (struct hf_beside){.left_out = files->left_out, .withheld = files->withheld};
+	*ret_copy = (struct hf_elf_nearby){.left_out = files->left_out, .withheld = files->withheld};
 	ret_copy->file = calloc(files->count + 1, sizeof *ret_copy->file);
 	if (!ret_copy->file)
 		return HF_ERR_NOMEM;
@@ -191,16 +191,16 @@ static int copy_files(const struct hf_beside *files, struct hf_beside *ret_copy)
 		ret_copy->file[ret_copy->count] = files->file[ret_copy->count];
 		ret_copy->file[ret_copy->count].path = strdup(files->file[ret_copy->count].path);
 		if (!ret_copy->file[ret_copy->count].path) {
-			hf_beside_free(ret_copy);
+			hf_elf_nearby_free(ret_copy);
 			return HF_ERR_NOMEM;
 		}
 	}
 	return 0;
 }
 
-int hf_debug_dir_list(struct hf_debug_dir *dir, uint64_t stamp, struct hf_beside *ret_files)
+int hf_debug_dir_list(struct hf_debug_dir *dir, uint64_t stamp, struct hf_elf_nearby *ret_files)
 {
-	*ret_files = (struct hf_beside){0};
+	*ret_files = (struct hf_elf_nearby){0};
 	if (!dir->path)
 		return stamp ? HF_ERR_CHANGED : 0;
 	HF_LOCKED(&dir->lock);
@@ -238,7 +238,7 @@ int hf_debug_dir_open(struct hf_debug_dir *dir, const char *path, struct stat *r
 	pthread_mutex_unlock(&dir->lock);
 	err = check_access(dir, &access, path);
 	if (!err)
-		err = hf_held_open_src(&dir->held, path, ret_st, ret_src);
+		err = hf_open_file_as_src(&dir->open_files, path, ret_st, ret_src);
 	if (err || hf_access_suffices(&access, ret_st))
 		return err;
 	hf_src_free(*ret_src);

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 /* Whether nothing of the chunk can be a row. */
-static int look(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker, bool *ret_barren)
+static int look(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker, bool *ret_no_rows)
 {
 	struct hf_find_chunk found;
 	int err = hf_find_chunk(reader, number, worker, &found);
 
-	*ret_barren = !err && !found.items.count;
+	*ret_no_rows = !err && !found.items.count;
 	if (!err)
 		hf_find_chunk_fini(&found);
 	return hf_answer_check(reader->source->open, err);
@@ -22,8 +22,8 @@ static int run(struct hf_job *job, struct hf_worker *worker)
 	struct hf_rows_ahead_slot *slot = (struct hf_rows_ahead_slot *)job;
 	struct hf_find_reader *reader = &slot->reader;
 
-	slot->err = slot->probe ? look(reader, slot->chunk->number, worker, &slot->barren) : 0;
-	if (!slot->err && !slot->barren)
+	slot->err = slot->probe ? look(reader, slot->chunk->number, worker, &slot->no_rows) : 0;
+	if (!slot->err && !slot->no_rows)
 		slot->err = hf_rows_chunk_decode(reader->source->open, hf_find_reader_cursor(reader), slot->chunk);
 	return slot->err;
 }
@@ -56,7 +56,7 @@ static int submit(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t nu
 		return HF_ERR_NOMEM;
 	slot->reader.source = &ahead->source;
 	slot->probe = ahead->probe;
-	slot->barren = false;
+	slot->no_rows = false;
 	ahead->in_flight++;
 	rows->session->ahead++;
 	if (slot->kept)
@@ -66,7 +66,7 @@ static int submit(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t nu
 	return 0;
 }
 
-/* The oldest one, with a reference, or NULL if it is barren. */
+/* The oldest one, with a reference, or NULL if it has no rows. */
 static int take(struct hf_rows_ahead *ahead, struct hf_rows *rows, struct hf_rows_chunk **ret_chunk)
 {
 	struct hf_rows_ahead_slot *slot = &ahead->slots[ahead->first];
@@ -79,7 +79,7 @@ static int take(struct hf_rows_ahead *ahead, struct hf_rows *rows, struct hf_row
 	*ret_chunk = slot->chunk;
 	if (slot->kept)
 		return 0;
-	if (!slot->err && !slot->barren) {
+	if (!slot->err && !slot->no_rows) {
 		hf_rows_chunk_keep(rows->session, slot->chunk);
 		return 0;
 	}
@@ -88,7 +88,7 @@ static int take(struct hf_rows_ahead *ahead, struct hf_rows *rows, struct hf_row
 	return slot->err;
 }
 
-/* As many more may be under way as there is room for when they are like this one; a barren one (NULL) takes none. */
+/* As many more may be under way as there is room for if they are like this one; without rows (NULL) it takes none. */
 static void widen(struct hf_rows_ahead *ahead, const struct hf_rows *rows, const struct hf_rows_chunk *like)
 {
 	const size_t size = like ? hf_rows_chunk_size(like) + 1 : 1, fit = HF_ROWS_AHEAD_BYTES / size;
@@ -114,7 +114,7 @@ static int fill(struct hf_rows_ahead *ahead, struct hf_rows *rows, hf_rows_ahead
 static int get_here(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t number, struct hf_rows_chunk **ret_chunk)
 {
 	struct hf_worker worker = {.env.disasm = rows->session->disasm};
-	bool barren = false;
+	bool no_rows = false;
 	int err = 0;
 
 	*ret_chunk = hf_rows_chunk_find(rows->session, rows->hart, number);
@@ -122,8 +122,8 @@ static int get_here(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t 
 		return 0;
 	ahead->here.source = &ahead->source;
 	if (ahead->probe)
-		err = look(&ahead->here, number, &worker, &barren);
-	return err || barren ? err : hf_rows_chunk_get(rows->session, rows->hart, number, ret_chunk);
+		err = look(&ahead->here, number, &worker, &no_rows);
+	return err || no_rows ? err : hf_rows_chunk_get(rows->session, rows->hart, number, ret_chunk);
 }
 
 /* With nothing under way, the one that is wanted is decoded here: whoever wants no more pays for no more. */

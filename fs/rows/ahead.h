@@ -22,7 +22,7 @@ struct hf_rows_ahead {
 		struct hf_rows_chunk *chunk; /* one reference, or its own */
 		bool kept;		     /* it was there: there is no job */
 		bool probe;		     /* as below */
-		bool barren;		     /* it has not been decoded, for it has no rows */
+		bool no_rows;		     /* it has not been decoded, for it has no rows */
 		int err;
 	} *slots; /* a ring: first, and in_flight of them; owned; NULL: not yet needed */
 	size_t count, first, in_flight, window;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capture, hart, view, problem: what an archive has. */
-#include "fs/capture/all.h"
 #include "codecs/base/array.h"
-#include "fs/capture/brief.h"
+#include "fs/capture/all.h"
+#include "fs/capture/ls_line.h"
 #include "fs/capture/open_pool.h"
 #include "fs/hartfs.h"
 #include "fs/rows/summed.h"
@@ -28,14 +28,14 @@ static const struct hf_column capture_columns[] = {
 
 static int begin_capture(struct hf_rows *rows, void **ret_own, size_t *ret_count)
 {
-	struct hf_fs_brief *brief = malloc(sizeof *brief);
-	int err = brief ? hf_captures_brief(rows->session->captures, rows->path, brief) : HF_ERR_NOMEM;
+	struct hf_fs_ls_line *line = malloc(sizeof *line);
+	int err = line ? hf_captures_ls_line(rows->session->captures, rows->path, line) : HF_ERR_NOMEM;
 
 	if (err) {
-		free(brief);
+		free(line);
 		return err;
 	}
-	*ret_own = brief;
+	*ret_own = line;
 	*ret_count = 1;
 	return 0;
 }
@@ -43,23 +43,23 @@ static int begin_capture(struct hf_rows *rows, void **ret_own, size_t *ret_count
 static void put_capture(const struct hf_rows *rows, void *own, size_t i, struct hf_row *row)
 {
 	static const char *const states[] = {"not indexed", "indexed", "failed"};
-	const struct hf_fs_brief *brief = own;
+	const struct hf_fs_ls_line *line = own;
 
 	(void)i;
 	row->id = (int64_t)rows->next_capture;
-	if (*brief->format)
-		hf_row_word(rows, row, FORMAT, brief->format);
-	if (*brief->container)
-		hf_row_word(rows, row, CONTAINER, brief->container);
-	hf_row_number(rows, row, BYTES, brief->size);
-	hf_row_word(rows, row, STATE, states[brief->state]);
-	if (brief->state == HF_FS_FAILED)
-		hf_row_copy(rows, row, FAILURE, brief->failure, strlen(brief->failure));
-	if (brief->state != HF_FS_INDEXED)
+	if (*line->format)
+		hf_row_word(rows, row, FORMAT, line->format);
+	if (*line->container)
+		hf_row_word(rows, row, CONTAINER, line->container);
+	hf_row_number(rows, row, BYTES, line->size);
+	hf_row_word(rows, row, STATE, states[line->state]);
+	if (line->state == HF_FS_FAILED)
+		hf_row_copy(rows, row, FAILURE, line->failure, strlen(line->failure));
+	if (line->state != HF_FS_INDEXED)
 		return;
-	hf_row_number(rows, row, HARTS, brief->harts);
-	hf_row_number(rows, row, INSTRUCTIONS, brief->instructions);
-	hf_row_number(rows, row, PROBLEMS, brief->problems);
+	hf_row_number(rows, row, HARTS, line->harts);
+	hf_row_number(rows, row, INSTRUCTIONS, line->instructions);
+	hf_row_number(rows, row, PROBLEMS, line->problems);
 }
 
 static const struct hf_rows_list capture_how = {.begin = begin_capture, .put = put_capture};

@@ -16,7 +16,7 @@
 
 struct reading {
 	struct hf_question question; /* texts in it are borrowed */
-	struct hf_terms *terms;	     /* NULL: nothing is asked of lists */
+	struct hf_predicates *predicates; /* NULL: nothing is asked of lists */
 	struct hf_find_range *ranges; /* owned: of the question */
 	uint64_t first, end;	      /* ordinals in [first, end) */
 	uint64_t low, high;	      /* chunks in [low, high) are still to be planned, */
@@ -58,8 +58,8 @@ static int find_window(const struct hf_rows *rows, struct reading *r, uint64_t *
 
 static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint64_t high)
 {
-	const bool listed = r->terms && high - low > 1;
-	struct hf_find_ask ask = {.terms = r->terms,
+	const bool listed = r->predicates && high - low > 1;
+	struct hf_find_ask ask = {.predicates = r->predicates,
 				  .summary = listed ? hf_rows_hart_summary(rows->hart) : NULL,
 				  .index = rows->hart->open->index,
 				  .hart = rows->hart->info.id,
@@ -74,7 +74,7 @@ static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint
 
 	/* A list that is damaged, or is not there, costs time and no row. */
 	if (err == HF_ERR_STATE)
-		hf_rows_hart_distrust(rows->hart);
+		hf_rows_hart_drop_index(rows->hart);
 	if (err == HF_ERR_NOMEM || !err)
 		return err;
 	r->plan = (struct hf_find_plan){.low = low, .high = high};
@@ -128,7 +128,8 @@ int hf_rows_events_open(struct hf_rows *rows)
 	if (!err && how->rare && !r->question.count)
 		r->question.term[r->question.count++] = (struct hf_find_term){.kind = HF_ASK_RARE, .rare = how->rare};
 	if (!err && r->question.count)
-		err = hf_terms_new(&r->question, rows->hart->open, rows->hart->info.id, &r->terms, why, sizeof why);
+		err = hf_predicates_new(&r->question, rows->hart->open, rows->hart->info.id, &r->predicates, why,
+					sizeof why);
 	/* A name that nothing has: there are no rows. */
 	if (r && err == HF_ERR_NOT_FOUND) {
 		err = 0;
@@ -138,7 +139,7 @@ int hf_rows_events_open(struct hf_rows *rows)
 		r->window = WINDOW_FIRST;
 		r->given = UINT64_MAX;
 		r->ahead.source = (struct hf_find_source){
-			.open = rows->hart->open, .terms = r->terms, .hart = rows->hart->info.id};
+			.open = rows->hart->open, .predicates = r->predicates, .hart = rows->hart->info.id};
 	}
 	if (err && r)
 		hf_rows_events_close(rows);
@@ -153,7 +154,7 @@ void hf_rows_events_close(struct hf_rows *rows)
 	if (r->chunk)
 		hf_rows_chunk_put(rows->session, r->chunk);
 	hf_find_plan_fini(&r->plan);
-	hf_terms_free(r->terms);
+	hf_predicates_free(r->predicates);
 	free(r->ranges);
 	free(r);
 	rows->own = NULL;
@@ -217,7 +218,8 @@ static int next_chunk(struct hf_rows *rows, struct reading *r)
 	int err;
 
 	/* Lists of words name chunks that may have rows, and in most of these there is none: as in the last one. */
-	r->ahead.probe = r->given == rows->given && !r->plan.exact && r->terms && (r->terms->access | r->terms->reg);
+	r->ahead.probe = r->given == rows->given && !r->plan.exact && r->predicates &&
+			 (r->predicates->access | r->predicates->reg);
 	err = hf_rows_ahead_take(&r->ahead, rows, next_number, &r->chunk, &number);
 	if (err == HF_ERR_LIMIT)
 		hf_rows_fail(rows, err, "hart %u: chunk %llu has more than %u events", rows->hart->info.id,

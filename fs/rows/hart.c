@@ -47,7 +47,7 @@ static int number_of(struct hf_rows_session *session, const char *path, uint32_t
 /* As in listings: symbols of another machine name nothing. */
 static void find_symbols(struct hf_rows_hart *hart)
 {
-	const struct hf_symbols *all = hart->open->companion.symbols;
+	const struct hf_symbols *all = hart->open->symbol_files.symbols;
 	const struct hf_symbols *symbols = all ? hf_symbols_of(all, hart->info.id) : NULL;
 	const uint16_t machine = symbols ? hf_symbols_machine(symbols) : 0;
 
@@ -141,7 +141,7 @@ struct hf_summary *hf_rows_hart_summary(struct hf_rows_hart *hart)
 	return hart->summary;
 }
 
-void hf_rows_hart_distrust(struct hf_rows_hart *hart)
+void hf_rows_hart_drop_index(struct hf_rows_hart *hart)
 {
 	if (!hart->summary)
 		return;

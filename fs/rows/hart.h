@@ -76,7 +76,7 @@ void hf_rows_hart_drop(struct hf_rows_session *session, size_t keep);
 
 /* Its summary, or NULL. One that is damaged is removed. */
 struct hf_summary *hf_rows_hart_summary(struct hf_rows_hart *hart);
-void hf_rows_hart_distrust(struct hf_rows_hart *hart);
+void hf_rows_hart_drop_index(struct hf_rows_hart *hart);
 /* How often its instructions were executed, and its calls. */
 int hf_rows_hart_count(struct hf_rows_hart *hart);
 /* What texts of a profile would be made of. */

@@ -115,7 +115,7 @@ static int begin(struct hf_rows *rows, void **ret_own, size_t *ret_count)
 	if (err == HF_ERR_LIMIT)
 		hf_rows_fail(rows, err, "%s: hart %u has more than %u runs", rows->path, rows->hart->info.id, RUNS_MOST);
 	if (err == HF_ERR_STATE)
-		hf_rows_hart_distrust(rows->hart);
+		hf_rows_hart_drop_index(rows->hart);
 	if (err) {
 		free(runs.run);
 		return err;

@@ -38,7 +38,7 @@ static int read_stack(struct hf_rows *rows, uint64_t ordinal, struct hf_stack *s
 	err = hf_stacks_at(stacks, ordinal, go_on, rows, stack);
 	hf_stacks_free(stacks);
 	if (err == HF_ERR_STATE && hart->summary) {
-		hf_rows_hart_distrust(hart);
+		hf_rows_hart_drop_index(hart);
 		return read_stack(rows, ordinal, stack);
 	}
 	return err;

@@ -5,7 +5,7 @@
 #include "fs/archive/names.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
-#include "fs/stream/beside.h"
+#include "fs/stream/elf_nearby.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -128,51 +128,51 @@ int hf_members_resolve(const char *ini, const char *name, char *ret_path)
 
 /* What lies beside the capture of that description, which is in its directory or is it. */
 static int list_beside(const struct hf_archive *archive, const char *ini, struct hf_access *access,
-		       struct hf_beside *ret_beside)
+		       struct hf_elf_nearby *ret_nearby)
 {
 	char dir[HF_PATH_SIZE];
 	const char *base = hf_path_split(dir, ini);
 
-	return hf_beside_list(archive, is_description_name(base) && *dir ? dir : ini, access, ret_beside);
+	return hf_elf_nearby_list(archive, is_description_name(base) && *dir ? dir : ini, access, ret_nearby);
 }
 
 static int stamp_beside(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access,
 			uint64_t *hash)
 {
-	struct hf_beside beside;
+	struct hf_elf_nearby nearby;
 	uint64_t words[2] = {*hash, 0};
-	int err = members->listed ? list_beside(archive, members->ini, access, &beside) : HF_NOTE_END;
+	int err = members->listed ? list_beside(archive, members->ini, access, &nearby) : HF_NOTE_END;
 
 	if (err)
 		return err == HF_NOTE_END ? 0 : err;
-	words[1] = hf_beside_stamp(&beside);
-	hf_beside_free(&beside);
+	words[1] = hf_elf_nearby_stamp(&nearby);
+	hf_elf_nearby_free(&nearby);
 	*hash = XXH3_64bits(words, sizeof words);
 	return 0;
 }
 
 int hf_members_list(const struct hf_archive *archive, const char *ini, int (*fn)(void *ctx, const char *name), void *ctx)
 {
-	struct hf_beside beside;
+	struct hf_elf_nearby nearby;
 	char home[HF_PATH_SIZE], name[HF_PATH_SIZE + 4];
 	const char *base = hf_path_split(home, ini);
 	const bool inside = is_description_name(base) && *home;
 	char above[HF_PATH_SIZE];
 	size_t cut;
-	int err = list_beside(archive, ini, NULL, &beside);
+	int err = list_beside(archive, ini, NULL, &nearby);
 
 	if (err)
 		return err;
 	if (inside)
 		hf_path_split(above, home);
 	cut = strlen(inside ? above : home);
-	for (size_t i = 0; i < beside.count && !err; i++) {
-		const char *path = beside.file[i].path + cut;
+	for (size_t i = 0; i < nearby.count && !err; i++) {
+		const char *path = nearby.file[i].path + cut;
 
 		snprintf(name, sizeof name, "%s%s", inside ? "../" : "", *path == '/' ? path + 1 : path);
 		err = fn(ctx, name);
 	}
-	hf_beside_free(&beside);
+	hf_elf_nearby_free(&nearby);
 	return err;
 }
 

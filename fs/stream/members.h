@@ -26,7 +26,7 @@ struct hf_members {
 	char **dir;
 	uint64_t *dir_hash;
 	size_t dir_count;
-	bool listed;                  /* what lies beside the capture (beside.h) belongs to it: more there, and it changed */
+	bool listed;                  /* what lies beside the capture (elf_nearby.h) belongs to it: more there, and it changed */
 	bool unread;                  /* something of it could not be read, which says nothing of it */
 	bool scattered;               /* in more than HF_MEMBERS_DIRS_MAX of these: nobody may read the views */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/stream/trace.h"
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
 #include "index/base/limits.h"
@@ -13,10 +13,10 @@
 /* Files as they are opened, each counted once. */
 struct opener {
 	const struct hf_trace_ask *ask;
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	struct hf_trace *trace;
 	int64_t mtime_ns; /* the latest of all */
-	bool stranger;    /* a file was asked for that is no member */
+	bool members_changed; /* a file was asked for that is no member */
 };
 
 static int note(struct opener *o, struct hf_src *src, const struct stat *st)
@@ -43,7 +43,7 @@ static int list_names(void *ctx, int (*fn)(void *fn_ctx, const char *name), void
 {
 	const struct opener *o = ctx;
 
-	return hf_members_list(o->held->archive, o->trace->members->ini, fn, fn_ctx);
+	return hf_members_list(o->open_files->archive, o->trace->members->ini, fn, fn_ctx);
 }
 
 /* It is no member, but another file there makes another capture. */
@@ -76,18 +76,18 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 		return err;
 	i = hf_members_find_path(members, path);
 	if (i == members->count) {
-		o->stranger = true;
+		o->members_changed = true;
 		return HF_ERR_CHANGED;
 	}
 	opened = &o->trace->opened[i];
-	err = hf_held_open_src(o->held, path, &st, ret_src);
+	err = hf_open_file_as_src(o->open_files, path, &st, ret_src);
 	if (err)
 		return err;
 	state = hf_member_state_of(&st);
 	if (opened->opened && !same_state(opened, &state)) {
 		hf_src_free(*ret_src);
 		*ret_src = NULL;
-		o->stranger = true;
+		o->members_changed = true;
 		return HF_ERR_CHANGED;
 	}
 	if (opened->opened)
@@ -101,7 +101,7 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 	return err;
 }
 
-int hf_trace_open_member(struct hf_held_files *held, const struct hf_trace *trace, const char *name,
+int hf_trace_open_member(struct hf_open_files *open_files, const struct hf_trace *trace, const char *name,
 			 struct hf_src **ret_src)
 {
 	struct hf_member_state state;
@@ -111,7 +111,7 @@ int hf_trace_open_member(struct hf_held_files *held, const struct hf_trace *trac
 	int err = hf_members_resolve(trace->members->ini, name, path);
 
 	if (!err)
-		err = hf_held_open_src(held, path, &st, ret_src);
+		err = hf_open_file_as_src(open_files, path, &st, ret_src);
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 	i = hf_members_find_path(trace->members, path);
@@ -134,9 +134,9 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 }
 
 static int open_described(const struct hf_trace_ask *ask, struct hf_trace *trace, struct hf_setup_error *error,
-			  bool *ret_stranger)
+			  bool *ret_members_changed)
 {
-	struct opener own = {.ask = ask, .held = ask->held, .trace = trace};
+	struct opener own = {.ask = ask, .open_files = ask->open_files, .trace = trace};
 	const struct hf_setup_opener opener = {
 		.ctx = &own, .open = open_member, .list = list_names, .open_debug = open_debug, .codecs = hf_codecs};
 	char dir[HF_PATH_SIZE];
@@ -154,9 +154,9 @@ static int open_described(const struct hf_trace_ask *ask, struct hf_trace *trace
 	stamp_err = hf_members_stamp_opened(ask->archive, trace->members, trace->opened, &now);
 	if (stamp_err)
 		err = stamp_err;
-	else if (own.stranger || err == HF_ERR_NOT_FOUND || now != ask->stamp->beside)
+	else if (own.members_changed || err == HF_ERR_NOT_FOUND || now != ask->stamp->beside)
 		err = HF_ERR_CHANGED;
-	*ret_stranger = own.stranger;
+	*ret_members_changed = own.members_changed;
 	if (!err)
 		trace->file->stop = ask->archive->stop;
 	if (!err)
@@ -171,7 +171,7 @@ static int open_single(const struct hf_trace_ask *ask, struct hf_trace *trace)
 	const struct hf_stamp *stamp = ask->stamp;
 	struct hf_stamp now;
 	struct stat st;
-	int err = hf_held_open_src(ask->held, ask->path, &st, &trace->file);
+	int err = hf_open_file_as_src(ask->open_files, ask->path, &st, &trace->file);
 
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
@@ -198,14 +198,14 @@ static int add_expansion(uint64_t expansion, struct hf_trace *trace)
 }
 
 int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
-		  bool *ret_stranger)
+		  bool *ret_members_changed)
 {
 	int err;
 
 	*error = (struct hf_setup_error){.line = 0};
-	*ret_stranger = false;
+	*ret_members_changed = false;
 	*ret_trace = (struct hf_trace){.members = hf_members_ref(ask->members)};
-	err = ask->members ? open_described(ask, ret_trace, error, ret_stranger) : open_single(ask, ret_trace);
+	err = ask->members ? open_described(ask, ret_trace, error, ret_members_changed) : open_single(ask, ret_trace);
 	if (!err)
 		err = add_expansion(ask->expansion, ret_trace);
 	if (err)

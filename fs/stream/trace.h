@@ -11,7 +11,7 @@
 #include "index/base/identity.h"
 
 struct hf_archive;
-struct hf_held_files;
+struct hf_open_files;
 struct hf_stamp;
 
 struct hf_trace {
@@ -28,7 +28,7 @@ struct hf_trace {
 /* What is opened. All is borrowed. */
 struct hf_trace_ask {
 	const struct hf_archive *archive;
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	const char *path;
 	const struct hf_stamp *stamp; /* of that version */
 	struct hf_members *members;   /* NULL: there is no description */
@@ -39,14 +39,14 @@ struct hf_trace_ask {
 };
 
 /* HF_ERR_CHANGED if it is another version by now, never HF_ERR_NOT_FOUND. To be closed only after success. *error: what is
- * wrong with the description, if that is it. *ret_stranger: that names other files than when it was read. */
+ * wrong with the description, if that is it. *ret_members_changed: that names other files than when it was read. */
 int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
-		  bool *ret_stranger);
+		  bool *ret_members_changed);
 void hf_trace_close(struct hf_trace *trace);
 
 /* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another
  * file than the one the trace was opened with. */
-int hf_trace_open_member(struct hf_held_files *held, const struct hf_trace *trace, const char *name,
+int hf_trace_open_member(struct hf_open_files *open_files, const struct hf_trace *trace, const char *name,
 			 struct hf_src **ret_src);
 
 #endif

@@ -33,7 +33,7 @@ struct hf_dir {
 	ino_t ino;
 	/* lock; the list is dropped when others need the memory, and made again */
 	pthread_mutex_t lock;
-	struct hf_kept kept;
+	struct hf_cached_list list;
 	struct entry *entry;  /* sorted by name */
 	size_t count, cap, sorted;
 	int err;              /* of add */
@@ -241,9 +241,9 @@ static int open_archive(const struct hf_dir *dir, int *ret_fd)
 	return err;
 }
 
-static void drop_list(struct hf_kept *kept)
+static void drop_list(struct hf_cached_list *list)
 {
-	struct hf_dir *dir = HF_OWNER(kept, struct hf_dir, kept);
+	struct hf_dir *dir = HF_OWNER(list, struct hf_dir, list);
 
 	for (size_t i = 0; i < dir->count; i++)
 		free(dir->entry[i].name);
@@ -265,13 +265,13 @@ static int fill(struct hf_dir *dir, bool checked)
 	close_archive(dir);
 	sort(dir);
 	if (err) {
-		drop_list(&dir->kept);
+		drop_list(&dir->list);
 		return err;
 	}
 	bytes = dir->cap * sizeof *dir->entry;
 	for (size_t i = 0; i < dir->count; i++)
 		bytes += strlen(dir->entry[i].name) + 1 + 2 * sizeof(void *);
-	hf_kept_made(&dir->tree->kepts, &dir->kept, bytes);
+	hf_list_cache_made(&dir->tree->list_cache, &dir->list, bytes);
 	return 0;
 }
 
@@ -314,7 +314,7 @@ int hf_tree_open_dir(struct hf_tree *tree, uint64_t ino, struct hf_dir **ret_dir
 		return HF_ERR_NOMEM;
 	dir->tree = tree;
 	dir->fd = -1;
-	dir->kept.drop = drop_list;
+	dir->list.drop = drop_list;
 	pthread_mutex_init(&dir->lock, NULL);
 	dir->node = hf_node_ref(&tree->nodes, ino);
 	err = dir->node ? fill(dir, ret_keep) : HF_ERR_NOT_FOUND;
@@ -326,14 +326,14 @@ int hf_tree_open_dir(struct hf_tree *tree, uint64_t ino, struct hf_dir **ret_dir
 	dir->listed = ret_keep;
 	if (ret_keep)
 		*ret_keep = hf_node_list(&tree->nodes, dir->node, stamp_of(dir), &dir->round);
-	hf_kept_unpin(&tree->kepts, &dir->kept);
+	hf_list_cache_unpin(&tree->list_cache, &dir->list);
 	*ret_dir = dir;
 	return 0;
 }
 
 void hf_dir_close(struct hf_dir *dir)
 {
-	hf_kept_end(&dir->tree->kepts, &dir->kept);
+	hf_list_cache_end(&dir->tree->list_cache, &dir->list);
 	if (dir->listed)
 		hf_node_unlist(&dir->tree->nodes, dir->node, dir->round);
 	if (dir->node)
@@ -534,11 +534,11 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 		if (!emit_dot(dir, cookie, emit, ctx))
 			return 0;
 	HF_LOCKED(&dir->lock);
-	if (!hf_kept_pin(&dir->tree->kepts, &dir->kept))
+	if (!hf_list_cache_pin(&dir->tree->list_cache, &dir->list))
 		err = fill_again(dir);
 	if (!err) {
 		err = read_list(dir, cookie, plus, emit, ctx);
-		hf_kept_unpin(&dir->tree->kepts, &dir->kept);
+		hf_list_cache_unpin(&dir->tree->list_cache, &dir->list);
 	}
 	return err;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open files: the archive's own, texts made when they are opened, and bytes that are made as they are read. */
 #include "codecs/source/errors.h"
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/archive/stamp.h"
 #include "fs/bytes/events.h"
 #include "fs/bytes/request.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/tree/tree.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct hf_file {
 	struct hf_tree *tree;
 	struct hf_node *node;   /* one reference */
 	const struct way *way;  /* NULL: it could not be opened */
-	struct hf_held *held;   /* of the archive's own */
+	struct hf_open_file *open_file; /* of the archive's own */
 	struct hf_sink text;    /* in memory */
 	struct hf_bytes bytes;  /* referenced */
 	struct hf_reading reading;
@@ -39,10 +39,10 @@ static void read_plain(struct hf_read *read)
 	size_t have = 0;
 	int fd;
 
-	read->err = bytes ? hf_held_pin(read->file->held, &fd) : HF_ERR_NOMEM;
+	read->err = bytes ? hf_open_file_pin(read->file->open_file, &fd) : HF_ERR_NOMEM;
 	if (!read->err) {
 		read->err = hf_archive_pread(fd, bytes, read->size, read->offset, &have);
-		hf_held_unpin(read->file->held);
+		hf_open_file_unpin(read->file->open_file);
 	}
 	if (read->err)
 		free(bytes);
@@ -53,7 +53,7 @@ static void read_plain(struct hf_read *read)
 
 static void close_plain(struct hf_file *file)
 {
-	hf_held_free(file->held);
+	hf_open_file_free(file->open_file);
 }
 
 static const struct way plain = {HF_METRICS_ARCHIVE, read_plain, close_plain};
@@ -68,7 +68,7 @@ static int open_plain(struct hf_file *file, bool *ret_keep)
 
 	if (err)
 		return err;
-	err = hf_held_new(tree->held, file->node->key.path, fd, &st, HF_HELD_FILE, &file->held);
+	err = hf_open_file_new(tree->open_files, file->node->key.path, fd, &st, HF_OPEN_FILE_SAME, &file->open_file);
 	if (err)
 		return err;
 	file->way = &plain;

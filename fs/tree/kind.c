@@ -7,7 +7,7 @@
 #include "fs/bytes/kinds.h"
 #include "fs/bytes/slice.h"
 #include "fs/facts/info.h"
-#include "fs/find/moments.h"
+#include "fs/find/hart_states.h"
 #include "fs/find/where.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/captures_page.h"
@@ -383,25 +383,25 @@ static int write_measuring(const struct hf_subject *of, struct hf_sink *sink)
 	return 0;
 }
 
-/* ---- moments ---- */
+/* ---- states of harts ---- */
 
 /* In the slice of one instruction. */
-static bool each_moment(const struct hf_look *look, struct hf_node_key key)
+static bool each_state(const struct hf_look *look, struct hf_node_key key)
 {
 	return key.first != key.last || each_one(look, key);
 }
 
-static int get_moment(const struct hf_subject *of, struct hf_moment_kept **ret_kept)
+static int get_state(const struct hf_subject *of, struct hf_hart_state_kept **ret_kept)
 {
 	const struct hf_node_key *key = of->key;
 
-	return hf_moments_get(of->tree->moments, key->capture, of->facts, key->hart, key->first, ret_kept);
+	return hf_hart_states_get(of->tree->hart_states, key->capture, of->facts, key->hart, key->first, ret_kept);
 }
 
-static int size_moment(const struct hf_subject *of, uint64_t *ret_size)
+static int size_state(const struct hf_subject *of, uint64_t *ret_size)
 {
-	struct hf_moment_kept *kept;
-	int err = get_moment(of, &kept);
+	struct hf_hart_state_kept *kept;
+	int err = get_state(of, &kept);
 
 	if (err)
 		return err;
@@ -410,10 +410,10 @@ static int size_moment(const struct hf_subject *of, uint64_t *ret_size)
 	return 0;
 }
 
-static int write_moment(const struct hf_subject *of, struct hf_sink *sink)
+static int write_state(const struct hf_subject *of, struct hf_sink *sink)
 {
-	struct hf_moment_kept *kept;
-	int err = get_moment(of, &kept);
+	struct hf_hart_state_kept *kept;
+	int err = get_state(of, &kept);
 
 	if (err)
 		return err;

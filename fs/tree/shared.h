@@ -6,11 +6,11 @@
 #include "fs/archive/archive.h"
 #include "fs/archive/path.h"
 #include "fs/base/common.h"
-#include "fs/base/kept.h"
+#include "fs/base/list_cache.h"
 #include "fs/capture/all.h"
 #include "fs/tree/node.h"
 
-struct hf_held_files;
+struct hf_open_files;
 struct hf_mades;
 struct hf_profiles;
 struct hf_slices;
@@ -39,15 +39,15 @@ struct hf_tree {
 	/* Borrowed. */
 	struct hf_common *common;
 	const struct hf_archive *archive;
-	struct hf_held_files *held;
+	struct hf_open_files *open_files;
 	struct hf_captures *captures;
 	struct hf_slices *slices;
 	struct hf_profiles *profiles;
 	struct hf_mades *wheres;
-	struct hf_mades *moments;
+	struct hf_mades *hart_states;
 
 	struct hf_nodes nodes;
-	struct hf_kepts kepts;
+	struct hf_list_cache list_cache;
 	struct hf_control control;
 	uid_t uid; /* whose .hartfs is */
 	gid_t gid;

@@ -2,7 +2,7 @@
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
 #include "codecs/base/errors.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/capture/recognise.h"
 #include "fs/facts/capture.h"
 #include "fs/facts/queue.h"
@@ -28,7 +28,7 @@ int hf_tree_init(struct hf_tree *tree)
 
 	tree->uid = geteuid();
 	tree->gid = getegid();
-	hf_kepts_init(&tree->kepts);
+	hf_list_cache_init(&tree->list_cache);
 	hf_control_init(&tree->control);
 	hf_nodes_init(&tree->nodes);
 	return hf_node_get(&tree->nodes, &key, &root);
@@ -38,7 +38,7 @@ void hf_tree_fini(struct hf_tree *tree)
 {
 	hf_nodes_fini(&tree->nodes);
 	hf_control_fini(&tree->control);
-	hf_kepts_fini(&tree->kepts);
+	hf_list_cache_fini(&tree->list_cache);
 }
 
 void hf_tree_tell_change(void *ctx, struct hf_capture *capture)

@@ -6,11 +6,11 @@
 #ifndef HF_FS_TREE_H
 #define HF_FS_TREE_H
 
-#include "fs/archive/held.h"
+#include "fs/archive/open_files.h"
 #include "fs/base/callbacks.h"
 #include "fs/bytes/read.h"
 #include "fs/bytes/slice.h"
-#include "fs/find/moments.h"
+#include "fs/find/hart_states.h"
 #include "fs/find/where.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/control.h"

@@ -5,7 +5,7 @@
 
 #include "codecs/codec.h"
 #include "index/base/digest.h"
-#include "index/base/prefix.h"
+#include "index/base/prefix_digest.h"
 
 #define HF_ENTRY_MAX (HF_MARK_SIZE + HF_STATE_MAX)
 
@@ -21,7 +21,7 @@ struct hf_chunk {
 	uint64_t attempts;	/* instructions in it that did not retire, */
 	uint64_t problems;	/* and gaps, doubts and notes */
 	struct hf_digest digest;
-	struct hf_prefix before; /* what the hart did before its first event; of the records nothing */
+	struct hf_prefix_digest before; /* what the hart did before its first event; of the records nothing */
 	uint32_t entry_size;
 	bool last; /* of its hart */
 	uint8_t entry[HF_ENTRY_MAX];

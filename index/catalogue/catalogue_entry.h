@@ -17,10 +17,10 @@ struct hf_catalogue_stamp {
 };
 
 enum hf_catalogue_kind {
-	HF_CATALOGUE_GONE,    /* nothing is known; only to be put */
-	HF_CATALOGUE_PLAIN,   /* no capture */
-	HF_CATALOGUE_CAPTURE, /* a capture of which no more is known */
-	HF_CATALOGUE_INDEXED, /* one with an index and view tables */
+	HF_CATALOGUE_GONE,	  /* nothing is known; only to be put */
+	HF_CATALOGUE_NOT_CAPTURE, /* no capture */
+	HF_CATALOGUE_CAPTURE,	  /* a capture of which no more is known */
+	HF_CATALOGUE_INDEXED,	  /* one with an index and view tables */
 };
 
 /* The texts about an indexed capture. */

@@ -201,8 +201,8 @@ static int find_cause(struct hf_pass *pass)
 	if (result.elsewhere && is_no_code(problem.diag.code))
 		cause.diag = (struct hf_diag){
 			.code = HF_ERR_SETUP_PROGRAM, .offset = HF_NOWHERE, .detail = problem.diag.detail};
-	else if (result.astray && is_misfit(problem.diag.code))
-		cause.diag.code = HF_ERR_SETUP_ASTRAY;
+	else if (result.wrong_program && is_misfit(problem.diag.code))
+		cause.diag.code = HF_ERR_SETUP_WRONG_PROGRAM;
 	if (err || (cause.diag.code == HF_ERR_SETUP_LIKELY && !result.found))
 		return err;
 	cause.hart = problem.hart;

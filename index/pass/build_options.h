@@ -8,7 +8,7 @@
 #include "index/base/view_key.h"
 
 struct hf_exec;
-struct hf_tally_room;
+struct hf_run_table_room;
 struct hf_call_room;
 
 /* How far a build is. Called every few milliseconds from the building thread; non-zero cancels (HF_ERR_CANCELLED). */
@@ -57,8 +57,8 @@ struct hf_build {
 	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock.
 	 */
 	unsigned every;
-	/* For tests: what a summary's memory is divided into (summary/tally.h); NULL: as usual. */
-	const struct hf_tally_room *room;
+	/* For tests: what a summary's memory is divided into (summary/run_table.h); NULL: as usual. */
+	const struct hf_run_table_room *room;
 	const struct hf_call_room *call_room; /* and the limits of its calls (summary/calls.h) */
 };
 

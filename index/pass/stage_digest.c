@@ -13,8 +13,8 @@ struct digest {
 	struct hf_digester digester;
 	bool begun; /* the chunk at hand */
 	bool sums;  /* a new index wants to know what is before its chunks */
-	struct hf_prefixer prefixer;
-	struct hf_prefix before; /* the chunk at hand */
+	struct hf_prefix_digester prefix;
+	struct hf_prefix_digest before; /* the chunk at hand */
 	uint64_t events;	     /* so far, up to MEMO_FROM */
 	struct hf_digest_memo *memo; /* NULL: not yet */
 };
@@ -27,7 +27,7 @@ static void go_on(struct digest *d, const struct hf_chunk *chunk, const struct h
 {
 	const struct hf_digest before = {.flow = d->before.flow};
 
-	d->before = hf_prefixer_end(&d->prefixer);
+	d->before = hf_prefix_digester_end(&d->prefix);
 	d->before.flow = hf_digest_join(&before, chunk->ordinal, digest).flow;
 }
 
@@ -52,7 +52,7 @@ static void put(struct digest *d, const struct hf_event *ev, size_t n)
 {
 	hf_digester_put(&d->digester, ev, n);
 	if (d->sums)
-		hf_prefixer_put_accesses(&d->prefixer, ev, n);
+		hf_prefix_digester_put_accesses(&d->prefix, ev, n);
 }
 
 static void put_stretch(struct digest *d, const struct hf_event *ev, const struct hf_stretch *stretch)
@@ -67,7 +67,7 @@ static void put_stretch(struct digest *d, const struct hf_event *ev, const struc
 	else
 		hf_digester_put(&d->digester, ev, stretch->events);
 	if (d->sums)
-		hf_prefixer_put_stretch(&d->prefixer, ev, stretch);
+		hf_prefix_digester_put_stretch(&d->prefix, ev, stretch);
 }
 
 static int work(struct hf_stage *stage, struct hf_batch *batch)
@@ -106,8 +106,8 @@ int hf_stage_digest_add(struct hf_pass_run *run, const struct hf_run_start *star
 	d->stage.ops = &ops;
 	d->sums = run->pass->index && run->slot != HF_SLOT_RECORDS;
 	if (d->sums)
-		d->before = start && start->chunk.number ? start->chunk.before : hf_prefix_none;
-	hf_prefixer_begin(&d->prefixer, &d->before, 0);
+		d->before = start && start->chunk.number ? start->chunk.before : hf_prefix_digest_none;
+	hf_prefix_digester_begin(&d->prefix, &d->before, 0);
 	hf_pass_run_add_stage(run, &d->stage);
 	return 0;
 }

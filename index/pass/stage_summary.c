@@ -13,7 +13,7 @@
 struct summary {
 	struct hf_stage stage; /* first */
 	struct hf_run_cutter *cutter;
-	struct hf_tally *tally;
+	struct hf_run_table *table;
 	struct hf_span_writer *writer;
 	struct hf_group_writer *groups;
 	struct hf_call_writer *calls;
@@ -41,23 +41,23 @@ static int push(void *ctx, const struct hf_table *table, uint64_t number, const 
 static int put_run(void *ctx, const struct hf_run *run)
 {
 	struct summary *s = ctx;
-	int err = hf_tally_put(s->tally, run);
+	int err = hf_run_table_put(s->table, run);
 
 	s->insns += run->insns;
 	if (err != HF_ERR_LIMIT)
 		return err;
-	err = hf_span_writer_put(s->writer, s->tally);
-	return err ? err : hf_tally_put(s->tally, run);
+	err = hf_span_writer_put(s->writer, s->table);
+	return err ? err : hf_run_table_put(s->table, run);
 }
 
 static int end_hart(struct summary *s, const struct hf_batch *batch)
 {
 	struct hf_summary_hart hart = {
 		.id = s->stage.run->end.hart.id, .insns = s->insns, .chunks = batch->chunk.number + 1};
-	int err = hf_span_writer_put(s->writer, s->tally);
+	int err = hf_span_writer_put(s->writer, s->table);
 
 	if (!err)
-		err = hf_tally_end(s->tally);
+		err = hf_run_table_end(s->table);
 	if (!err)
 		err = hf_span_writer_end(s->writer, s->cutter, &hart);
 	if (!err)
@@ -76,7 +76,7 @@ static int put_batch(struct summary *s, const struct hf_batch *batch)
 	if (!err && batch->tail != HF_TAIL_NONE)
 		err = hf_run_cutter_cut(s->cutter);
 	if (!err && batch->tail != HF_TAIL_NONE)
-		err = hf_tally_cut(s->tally);
+		err = hf_run_table_cut(s->table);
 	if (!err && batch->tail != HF_TAIL_NONE)
 		hf_collector_cut(s->collector);
 	if (!err && batch->tail == HF_TAIL_CHUNK)
@@ -155,7 +155,7 @@ static void keep_all(void *ctx, struct hf_keep *k)
 
 	HF_KEEP(k, s->insns, HF_COUNT_MAX);
 	hf_run_cutter_keep(s->cutter, k);
-	hf_tally_keep(s->tally, k);
+	hf_run_table_keep(s->table, k);
 	hf_span_writer_keep(s->writer, k);
 	hf_call_writer_keep(s->calls, s->place.chunk + 1, k);
 	hf_collector_keep(s->collector, k);
@@ -202,7 +202,7 @@ static void free_summary(struct hf_stage *stage)
 	struct summary *s = (struct summary *)stage;
 
 	hf_run_cutter_free(s->cutter);
-	hf_tally_free(s->tally);
+	hf_run_table_free(s->table);
 	hf_span_writer_free(s->writer);
 	hf_call_writer_free(s->calls);
 	hf_collector_free(s->collector);
@@ -214,7 +214,7 @@ static const struct hf_stage_ops ops = {.work = work, .keep = keep, .free = free
 
 int hf_stage_summary_add(struct hf_pass_run *run, uint64_t before)
 {
-	const struct hf_tally_room *room = run->pass->build->room;
+	const struct hf_run_table_room *room = run->pass->build->room;
 	struct summary *s = calloc(1, sizeof *s);
 	int err;
 
@@ -226,7 +226,7 @@ int hf_stage_summary_add(struct hf_pass_run *run, uint64_t before)
 	if (!err)
 		err = hf_group_writer_new(push, s, &s->groups);
 	if (!err)
-		err = hf_tally_new(room ? room : &hf_tally_room_default, s->groups, &s->tally);
+		err = hf_run_table_new(room ? room : &hf_run_table_room_default, s->groups, &s->table);
 	if (!err)
 		err = hf_collector_new(room, s->groups, &s->collector);
 	if (!err)

@@ -16,14 +16,14 @@ enum { FILTER_BYTES = 256, FILTER_LEVEL = 9 };
 
 /* Memory that the chunk at hand touches. */
 struct words {
-	struct hf_touched touched; /* since it was emptied into: */
+	struct hf_address_set addresses; /* since it was emptied into: */
 	struct hf_units units;
 	unsigned least; /* level */
 	bool known;	/* such an access was met */
 };
 
 struct filter {
-	struct hf_touched touched;
+	struct hf_address_set addresses;
 	unsigned level;
 	bool unknown;
 };
@@ -34,7 +34,7 @@ struct rare_event {
 };
 
 struct hf_collector {
-	struct hf_tally_room room;
+	struct hf_run_table_room room;
 	struct hf_group_writer *writer;
 	struct words words[KINDS];
 	struct filter filter[2];
@@ -56,7 +56,8 @@ struct hf_collector {
 	unsigned attempt; /* what is attached now is an attempt's: ATTEMPTS, or 0 */
 };
 
-int hf_collector_new(const struct hf_tally_room *room, struct hf_group_writer *writer, struct hf_collector **ret_collector)
+int hf_collector_new(const struct hf_run_table_room *room, struct hf_group_writer *writer,
+		     struct hf_collector **ret_collector)
 {
 	struct hf_collector *c = calloc(1, sizeof *c);
 	int err = 0;
@@ -64,15 +65,15 @@ int hf_collector_new(const struct hf_tally_room *room, struct hf_group_writer *w
 	*ret_collector = c;
 	if (!c)
 		return HF_ERR_NOMEM;
-	c->room = room ? *room : hf_tally_room_default;
+	c->room = room ? *room : hf_run_table_room_default;
 	c->writer = writer;
 	for (unsigned i = 0; i < KINDS && !err; i++) {
 		c->words[i].least = i & READS ? HF_WORDS_LINE : HF_WORDS_WORD;
-		err = hf_touched_init(&c->words[i].touched);
+		err = hf_address_set_init(&c->words[i].addresses);
 	}
 	for (unsigned i = 0; i < 2 && !err; i++) {
 		c->filter[i].level = FILTER_LEVEL;
-		err = hf_touched_init(&c->filter[i].touched);
+		err = hf_address_set_init(&c->filter[i].addresses);
 	}
 	if (err) {
 		hf_collector_free(c);
@@ -86,11 +87,11 @@ void hf_collector_free(struct hf_collector *c)
 	if (!c)
 		return;
 	for (unsigned i = 0; i < KINDS; i++) {
-		hf_touched_fini(&c->words[i].touched);
+		hf_address_set_fini(&c->words[i].addresses);
 		hf_units_free(&c->words[i].units);
 	}
 	for (unsigned i = 0; i < 2; i++)
-		hf_touched_fini(&c->filter[i].touched);
+		hf_address_set_fini(&c->filter[i].addresses);
 	for (unsigned i = 0; i < HF_SECTIONS; i++)
 		free(c->section[i].p);
 	hf_keys_free(&c->rare);
@@ -106,7 +107,7 @@ static int empty(struct words *w)
 {
 	const struct hf_range *ranges;
 	size_t n;
-	int err = hf_touched_take(&w->touched, &ranges, &n);
+	int err = hf_address_set_take(&w->addresses, &ranges, &n);
 
 	return err ? err : hf_units_add(&w->units, ranges, n);
 }
@@ -115,7 +116,7 @@ static int add_words(struct words *w, uint64_t first, uint64_t last)
 {
 	int err = 0;
 
-	while (!err && !hf_touched_add(&w->touched, first >> w->least, last >> w->least))
+	while (!err && !hf_address_set_add(&w->addresses, first >> w->least, last >> w->least))
 		err = empty(w);
 	return err;
 }
@@ -142,12 +143,12 @@ static int put_words(struct words *w, const struct hf_event *mem)
 static inline bool put_words_again(struct words *w, const struct hf_event *mem)
 {
 	const uint64_t first = mem->mem.address, last = first + mem->mem.size - 1;
-	const uint64_t block = w->touched.last->number;
+	const uint64_t block = w->addresses.last->number;
 
 	if (mem->flags & HF_EVF_NO_ADDRESS || last < first || first >> (w->least + 6) != block ||
 	    last >> (w->least + 6) != block)
 		return false;
-	return hf_touched_add(&w->touched, first >> w->least, last >> w->least);
+	return hf_address_set_add(&w->addresses, first >> w->least, last >> w->least);
 }
 
 static int put_access(struct hf_collector *c, const struct hf_event *ev)
@@ -168,11 +169,11 @@ static int coarsen_filter(struct filter *f, unsigned level)
 	const unsigned by = level - f->level;
 	const struct hf_range *range;
 	size_t n;
-	int err = hf_touched_take(&f->touched, &range, &n);
+	int err = hf_address_set_take(&f->addresses, &range, &n);
 
 	f->level = level;
 	for (size_t i = 0; i < n && !err; i++)
-		if (!hf_touched_add(&f->touched, range[i].first >> by, range[i].last >> by))
+		if (!hf_address_set_add(&f->addresses, range[i].first >> by, range[i].last >> by))
 			err = HF_ERR_BUG;
 	return err;
 }
@@ -186,7 +187,7 @@ static int add_to_filter(struct filter *f, const struct hf_units *u)
 	for (size_t i = 0; i < u->n && !err;) {
 		const unsigned by = f->level - u->level;
 
-		if (hf_touched_add(&f->touched, u->range[i].first >> by, u->range[i].last >> by))
+		if (hf_address_set_add(&f->addresses, u->range[i].first >> by, u->range[i].last >> by))
 			i++;
 		else
 			err = coarsen_filter(f, f->level < 60 ? f->level + 3 : HF_UNITS_ALL);
@@ -226,7 +227,7 @@ static int put_filter(struct hf_collector *c, unsigned kind)
 	struct hf_units *const sets[2] = {&units, &none};
 	const struct hf_range *range;
 	size_t n;
-	int err = hf_touched_take(&f->touched, &range, &n);
+	int err = hf_address_set_take(&f->addresses, &range, &n);
 
 	if (!err)
 		err = hf_units_add(&units, range, n);
@@ -600,12 +601,12 @@ int hf_collector_end(struct hf_collector *c)
 static void keep_words(struct hf_collector *c, struct hf_keep *k)
 {
 	for (unsigned i = 0; i < KINDS; i++) {
-		hf_touched_keep(&c->words[i].touched, k);
+		hf_address_set_keep(&c->words[i].addresses, k);
 		hf_units_keep(&c->words[i].units, k);
 		HF_KEEP(k, c->words[i].known, 1);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		hf_touched_keep(&c->filter[i].touched, k);
+		hf_address_set_keep(&c->filter[i].addresses, k);
 		HF_KEEP(k, c->filter[i].level, HF_UNITS_ALL);
 		HF_KEEP(k, c->filter[i].unknown, 1);
 		hf_keep_check(k, c->filter[i].level >= FILTER_LEVEL && (c->filter[i].level <= 60 || c->filter[i].level == HF_UNITS_ALL));

@@ -7,12 +7,13 @@
 #define HF_INDEX_SUMMARY_COLLECTOR_H
 
 #include "codecs/stretch.h"
-#include "index/summary/tally.h"
+#include "index/summary/run_table.h"
 
 struct hf_collector;
 
 /* room NULL: as usual. The writer is borrowed. HF_ERR_NOMEM. */
-int hf_collector_new(const struct hf_tally_room *room, struct hf_group_writer *writer, struct hf_collector **ret_collector);
+int hf_collector_new(const struct hf_run_table_room *room, struct hf_group_writer *writer,
+		     struct hf_collector **ret_collector);
 void hf_collector_free(struct hf_collector *collector);
 /* The next events of the hart. */
 int hf_collector_put(struct hf_collector *collector, const struct hf_event *ev, size_t n);

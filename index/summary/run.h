@@ -3,8 +3,8 @@
  * What a run is: instructions that a hart executed one behind the other without any transfer between them, all in one chunk.
  * Two are the same if they have the same key (context, mode, instruction set, first and last pc, how it was entered and how
  * it ended) and the same opcodes: code that changes makes other runs. The cutter makes runs of the events of a hart; the
- * tally (tally.h) gives each a number, which is valid in one pass over one hart, and the summary is a table of them and what
- * each chunk executed. Internal to index/.
+ * run table (run_table.h) gives each a number, which is valid in one pass over one hart, and the summary is a table of
+ * them and what each chunk executed. Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_RUN_H
 #define HF_INDEX_SUMMARY_RUN_H

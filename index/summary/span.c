@@ -56,13 +56,13 @@ static int put_page(struct hf_span_writer *w)
 	return w->put(w->ctx, &hf_table_summary_page, w->pages++, row);
 }
 
-static int put_run(struct hf_span_writer *w, const struct hf_tally *tally, const struct hf_tally_run *run)
+static int put_run(struct hf_span_writer *w, const struct hf_run_table *table, const struct hf_run_table_run *run)
 {
 	const struct hf_page_run known = {
-		.run = {.key = run->key, .insns = run->insns, .bytes = run->bytes, .code = tally->code + run->code},
+		.run = {.key = run->key, .insns = run->insns, .bytes = run->bytes, .code = table->code + run->code},
 		.count = run->total,
 		.chunks = run->chunks,
-		.number = tally->first_number + (uint64_t)(run - tally->runs),
+		.number = table->first_number + (uint64_t)(run - table->runs),
 		.first = run->first,
 		.last = run->last};
 	int err;
@@ -75,28 +75,28 @@ static int put_run(struct hf_span_writer *w, const struct hf_tally *tally, const
 	return err;
 }
 
-int hf_span_writer_put(struct hf_span_writer *w, struct hf_tally *tally)
+int hf_span_writer_put(struct hf_span_writer *w, struct hf_run_table *table)
 {
-	struct hf_summary_span span = {.group = tally->first_chunk / HF_GROUP_CHUNKS,
-				       .insns = tally->insns,
-				       .runs = tally->run_count,
-				       .number = tally->first_number,
+	struct hf_summary_span span = {.group = table->first_chunk / HF_GROUP_CHUNKS,
+				       .insns = table->insns,
+				       .runs = table->run_count,
+				       .number = table->first_number,
 				       .page = w->pages};
-	const struct hf_tally_run **order;
-	int err = hf_tally_settle(tally);
+	const struct hf_run_table_run **order;
+	int err = hf_run_table_settle(table);
 
-	if (err || !tally->run_count)
+	if (err || !table->run_count)
 		return err;
-	err = hf_tally_sort(tally, &order);
+	err = hf_run_table_sort(table, &order);
 	hf_page_begin(&w->page, span.group);
-	for (uint32_t i = 0; i < tally->run_count && !err; i++)
-		err = put_run(w, tally, order[i]);
+	for (uint32_t i = 0; i < table->run_count && !err; i++)
+		err = put_run(w, table, order[i]);
 	free(order);
 	if (!err)
 		err = put_page(w);
 	span.pages = w->pages - span.page;
-	w->runs += tally->run_count;
-	hf_tally_reset(tally);
+	w->runs += table->run_count;
+	hf_run_table_reset(table);
 	return err ? err : w->put(w->ctx, &hf_table_summary_span, w->spans++, &span);
 }
 

@@ -10,8 +10,8 @@
 #ifndef HF_INDEX_SUMMARY_UNITS_H
 #define HF_INDEX_SUMMARY_UNITS_H
 
+#include "index/summary/address_set.h"
 #include "index/summary/group.h"
-#include "index/summary/touched.h"
 
 /* All memory is one unit. */
 #define HF_UNITS_ALL 64u
@@ -24,7 +24,7 @@ struct hf_units {
 	bool unknown;	 /* also accesses whose address nobody knows */
 };
 
-/* Ranges of such units, in their order, as hf_touched_take gives them. HF_ERR_NOMEM. */
+/* Ranges of such units, in their order, as hf_address_set_take gives them. HF_ERR_NOMEM. */
 int hf_units_add(struct hf_units *units, const struct hf_range *ranges, size_t n);
 void hf_units_free(struct hf_units *units);
 /* To a file and back. */

@@ -34,8 +34,8 @@ struct pruner {
 	size_t live_count;
 	struct name *alive; /* what the files of those captures begin with */
 	size_t alive_count;
-	bool strange; /* what was looked at last is not of hartfs */
-	bool blind;   /* a catalogue cannot be read: what it knew is not to go */
+	bool not_ours;		   /* what was looked at last is not of hartfs */
+	bool catalogue_unreadable; /* a catalogue cannot be read: what it knew is not to go */
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -150,7 +150,7 @@ static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int
 
 	*ret_fd = -1;
 	*ret_reason = NULL;
-	p->strange = err && !is_file(p->prune->dirfd, name);
+	p->not_ours = err && !is_file(p->prune->dirfd, name);
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? 0 : err;
 	if (hf_db_is_newer(fd)) {
@@ -159,7 +159,7 @@ static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int
 		return err;
 	}
 	ours = hf_dir_entry_is_ours(fd, name, &err);
-	p->strange = !ours;
+	p->not_ours = !ours;
 	if (err || !ours) {
 		close(fd);
 		return err;
@@ -257,7 +257,7 @@ static int read_catalogue(struct pruner *p, const char *name, const char **ret_r
 	int fd, root, err = look_at(p, name, HF_DB_CATALOGUE, &fd, ret_reason);
 
 	/* Of what stood in it nothing is known. */
-	p->blind |= p->strange || *ret_reason;
+	p->catalogue_unreadable |= p->not_ours || *ret_reason;
 	if (err || fd < 0 || *ret_reason)
 		goto out;
 	err = hf_db_open(fd, HF_DB_CATALOGUE, &db);
@@ -273,7 +273,7 @@ static int read_catalogue(struct pruner *p, const char *name, const char **ret_r
 	}
 	if (err == HF_ERR_STATE) {
 		*ret_reason = damaged;
-		p->blind = true;
+		p->catalogue_unreadable = true;
 		err = 0;
 	}
 out:
@@ -321,7 +321,7 @@ static int read_index(struct pruner *p, const char *name, const char **ret_reaso
 	hf_index_file_name_index(&meta.identity, right);
 	if (strcmp(right, name) != 0 && !is_newer(&meta))
 		*ret_reason = another_version;
-	else if (strcmp(right, name) == 0 && !p->blind && !is_live(p, &meta.identity))
+	else if (strcmp(right, name) == 0 && !p->catalogue_unreadable && !is_live(p, &meta.identity))
 		*ret_reason = "its capture is gone, changed or not known";
 	else if (!add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1))
 		err = HF_ERR_NOMEM;
@@ -346,7 +346,7 @@ static int read_packed(const struct pruner *p, const struct hf_pack *pack, const
 	if (!err)
 		err = hf_store_meta(store, &hf_table_index_meta, &meta);
 	hf_store_close(store);
-	*ret_live = !err && (p->blind || is_live(p, &meta.identity));
+	*ret_live = !err && (p->catalogue_unreadable || is_live(p, &meta.identity));
 	return err == HF_ERR_STATE ? 0 : err;
 }
 
@@ -491,7 +491,7 @@ static void judge_rest(struct pruner *p, const char *name)
 		drop(p, name, "is in the place of an index file and is none");
 	/* Of what cannot be read nothing is known. */
 	else if (err || ends_with(name, ".hfc") || ends_with(name, ".hfi") || ends_with(name, ".hfp") || alive ||
-		 (private && is_recent(p, name)) || !ours || (p->blind && !private))
+		 (private && is_recent(p, name)) || !ours || (p->catalogue_unreadable && !private))
 		p->prune->kept++;
 	else
 		drop(p, name, private ? "an interrupted build" : "without an index that is of use");

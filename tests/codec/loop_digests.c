@@ -2,11 +2,11 @@
 /*
  * Digests of the events of every sample (index/base/digest.h): the same with stretches and without, whatever comes at a
  * time; those of parts make that of the whole, and what is taken away leaves the rest; an event that is another shows.
- * What was done before a place (index/base/prefix.h): the same with stretches and without.
+ * What was done before a place (index/base/prefix_digest.h): the same with stretches and without.
  * Stretches themselves (codecs/stretch.h): the same serial is the same events.
  */
 #include "index/base/digest.h"
-#include "index/base/prefix.h"
+#include "index/base/prefix_digest.h"
 #include "tests/codec/loops.h"
 
 #include <stdlib.h>
@@ -27,28 +27,29 @@ static struct hf_digest plain(const struct hf_event *ev, size_t n, size_t step)
 }
 
 /* Accesses alone. */
-static struct hf_prefix plain_prefix(const struct hf_event *ev, size_t n)
+static struct hf_prefix_digest plain_prefix(const struct hf_event *ev, size_t n)
 {
-	struct hf_prefixer p;
+	struct hf_prefix_digester p;
 
-	hf_prefixer_begin(&p, &hf_prefix_none, 0);
-	hf_prefixer_put_accesses(&p, ev, n);
-	return hf_prefixer_end(&p);
+	hf_prefix_digester_begin(&p, &hf_prefix_digest_none, 0);
+	hf_prefix_digester_put_accesses(&p, ev, n);
+	return hf_prefix_digester_end(&p);
 }
 
 /* By what is remembered of stretches. */
-static struct hf_digest known(const struct hf_event *ev, size_t n, size_t step, bool few, struct hf_prefix *ret_prefix)
+static struct hf_digest known(const struct hf_event *ev, size_t n, size_t step, bool few,
+			      struct hf_prefix_digest *ret_prefix)
 {
 	static struct hf_stretch stretch[STEP_MAX / 2];
 	struct hf_digest_memo *memo = calloc(1, sizeof *memo);
 	struct hf_stretch_finder *finder;
-	struct hf_prefixer p;
+	struct hf_prefix_digester p;
 	struct hf_digester d;
 
 	CHECK(memo);
 	CHECK_EQ(hf_stretch_finder_new(few, &finder), 0);
 	hf_digester_begin(&d);
-	hf_prefixer_begin(&p, &hf_prefix_none, 0);
+	hf_prefix_digester_begin(&p, &hf_prefix_digest_none, 0);
 	for (size_t some; n; n -= some, ev += some) {
 		size_t at = 0, count;
 
@@ -56,17 +57,17 @@ static struct hf_digest known(const struct hf_event *ev, size_t n, size_t step, 
 		count = hf_stretch_find(finder, ev, some, stretch);
 		for (size_t i = 0; i < count; i++) {
 			hf_digester_put(&d, ev + at, stretch[i].at - at);
-			hf_prefixer_put_accesses(&p, ev + at, stretch[i].at - at);
+			hf_prefix_digester_put_accesses(&p, ev + at, stretch[i].at - at);
 			hf_digester_put_stretch(&d, memo, ev + stretch[i].at, &stretch[i]);
-			hf_prefixer_put_stretch(&p, ev + stretch[i].at, &stretch[i]);
+			hf_prefix_digester_put_stretch(&p, ev + stretch[i].at, &stretch[i]);
 			at = stretch[i].at + stretch[i].events;
 		}
 		hf_digester_put(&d, ev + at, some - at);
-		hf_prefixer_put_accesses(&p, ev + at, some - at);
+		hf_prefix_digester_put_accesses(&p, ev + at, some - at);
 	}
 	hf_stretch_finder_free(finder);
 	free(memo);
-	*ret_prefix = hf_prefixer_end(&p);
+	*ret_prefix = hf_prefix_digester_end(&p);
 	return hf_digester_end(&d);
 }
 
@@ -186,12 +187,12 @@ static void check_hart(const struct sample *s, uint32_t hart)
 {
 	struct hf_events all = sample_all(s, hart, 512);
 	const struct hf_digest whole = plain(all.ev, all.n, 4096);
-	const struct hf_prefix before = plain_prefix(all.ev, all.n);
+	const struct hf_prefix_digest before = plain_prefix(all.ev, all.n);
 	static const size_t steps[] = {1, 50, 1000, STEP_MAX};
 
 	sample_about("%s hart %u", s->name, hart);
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-		struct hf_prefix prefix;
+		struct hf_prefix_digest prefix;
 
 		CHECK(equal(plain(all.ev, all.n, steps[i]), whole));
 		CHECK(equal(known(all.ev, all.n, steps[i], i % 2, &prefix), whole));

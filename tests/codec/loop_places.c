@@ -7,8 +7,8 @@
 #include "index/index.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
+#include "index/summary/run_table.h"
 #include "index/summary/summary.h"
-#include "index/summary/tally.h"
 #include "index/summary/words.h"
 #include "index/summary/words_pages.h"
 #include "tests/codec/loops.h"
@@ -17,10 +17,17 @@
 #include <unistd.h>
 
 #define MUCH (1u << 24)
-static const struct hf_tally_room rooms[] = {
-	{.runs = 1u << 12, .code = 1u << 20, .sets = MUCH, .attempts = MUCH, .rare = MUCH, .keys = MUCH}, /* exact, one span */
-	{.runs = 40, .code = HF_RUN_BYTES + 2000, .sets = MUCH, .attempts = MUCH, .rare = MUCH, .keys = MUCH}, /* many spans */
-	{.runs = 40, .code = HF_RUN_BYTES + 2000, .sets = 40, .attempts = 20, .rare = 30, .keys = 8}, /* coarse in places */
+static const struct hf_run_table_room rooms[] = {
+	{.runs = 1u << 12, .code = 1u << 20, .sets = MUCH, .attempts = MUCH, .rare = MUCH, .keys = MUCH}, /* exact, one
+													     span */
+	{.runs = 40,
+	 .code = HF_RUN_BYTES + 2000,
+	 .sets = MUCH,
+	 .attempts = MUCH,
+	 .rare = MUCH,
+	 .keys = MUCH},										      /* many spans */
+	{.runs = 40, .code = HF_RUN_BYTES + 2000, .sets = 40, .attempts = 20, .rare = 30, .keys = 8}, /* coarse in
+													 places */
 	{.runs = 1u << 12, .code = 1u << 20}, /* as coarse as can be */
 };
 static const uint64_t chunk_insns[] = {1, 7, 1000};

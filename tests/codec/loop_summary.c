@@ -8,16 +8,16 @@
 #include "index/answer/intervals.h"
 #include "index/answer/mode_marks.h"
 #include "index/index.h"
+#include "index/summary/run_table.h"
 #include "index/summary/summary.h"
 #include "index/summary/summary_tree.h"
-#include "index/summary/tally.h"
 #include "tests/codec/loops.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 static const uint64_t chunk_insns[] = {3, 7, 1000};
-static const struct hf_tally_room little = {
+static const struct hf_run_table_room little = {
 	.runs = 40, .code = HF_RUN_BYTES + 2000, .sets = 40, .attempts = 20, .rare = 30, .keys = 8};
 
 /* How often one instruction was executed in one chunk. */
@@ -420,7 +420,7 @@ static void check_built(const struct sample *s, const struct hf_build *build)
 static char base[] = "/tmp/hartfs-summary-XXXXXX";
 static unsigned directory;
 
-static void check_with(const struct sample *s, uint64_t insns, const struct hf_tally_room *room)
+static void check_with(const struct sample *s, uint64_t insns, const struct hf_run_table_room *room)
 {
 	const struct hf_chunk_limits limits = {.insns = insns};
 	struct hf_build build = {.file = s->src, .setup = s->setup, .limits = &limits, .summary = true, .room = room};

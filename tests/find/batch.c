@@ -8,7 +8,7 @@
  */
 #include "codecs/base/errors.h"
 #include "fs/find/find.h"
-#include "fs/find/moments.h"
+#include "fs/find/hart_states.h"
 #include "fs/library.h"
 #include "fs/locate.h"
 
@@ -53,13 +53,13 @@ static bool take_hit(void *ctx, const struct hf_find_hit *hit)
 	return true;
 }
 
-static void take_told(void *ctx, const struct hf_find_told *told)
+static void take_stats(void *ctx, const struct hf_find_stats *stats)
 {
 	struct answer *a = ctx;
 
-	a->unknown += told->unknown;
-	a->candidates += told->candidates;
-	a->decoded += told->decoded;
+	a->unknown += stats->unknown;
+	a->candidates += stats->candidates;
+	a->decoded += stats->decoded;
 }
 
 /* One part; false: it is none. */
@@ -100,18 +100,18 @@ static bool take_part(struct hf_find *find, struct hf_question *question, char *
 	return true;
 }
 
-static void ask_state(struct hf_fs *fs, struct hf_moment_ask moment, const char *line)
+static void ask_state(struct hf_fs *fs, struct hf_hart_state_ask ask, const char *line)
 {
 	const char *hart = strstr(line, "hart="), *state = strstr(line, "state=");
 	struct hf_sink sink;
 	char why[200];
 	int err;
 
-	moment.hart = (uint32_t)strtoul(hart + 5, NULL, 10);
-	moment.ordinal = strtoull(state + 6, NULL, 10);
+	ask.hart = (uint32_t)strtoul(hart + 5, NULL, 10);
+	ask.ordinal = strtoull(state + 6, NULL, 10);
 	if (hf_sink_init_memory(&sink, 0))
 		abort();
-	err = hf_fs_moment(fs, &moment, &sink, why, sizeof why);
+	err = hf_fs_hart_state(fs, &ask, &sink, why, sizeof why);
 	if (err)
 		printf("error %d\n", err);
 	for (uint8_t *p = sink.start; p < sink.p; p++)
@@ -128,7 +128,7 @@ static void ask(struct hf_fs *fs, const char *capture, bool no_summary, char *li
 			       .no_summary = no_summary,
 			       .ctx = &a,
 			       .hit = take_hit,
-			       .told = take_told};
+			       .stats = take_stats};
 	struct hf_question *question;
 	char why[400], *save = NULL;
 	uint64_t count = 0;
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	while (getline(&line, &room, stdin) > 0)
 		if (strstr(line, "state="))
 			ask_state(hf_library_fs(archive),
-				  (struct hf_moment_ask){.path = name, .no_summary = argc > 4}, line);
+				  (struct hf_hart_state_ask){.path = name, .no_summary = argc > 4}, line);
 		else
 			ask(hf_library_fs(archive), name, argc > 4, line);
 	free(line);

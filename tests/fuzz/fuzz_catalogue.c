@@ -37,7 +37,8 @@ static void put(struct hf_catalogue *cat, unsigned i)
 {
 	struct hf_index_hart hart[2] = {{.id = i, .insns = 5, .events = 6, .chunks = 1}, {.id = i + 1, .chunks = 1}};
 	uint64_t sizes[6] = {10, HF_NOWHERE, 1000000, i, 0, HF_NOWHERE};
-	struct hf_catalogue_entry entry = {.stamp = {i, i, i, i}, .kind = HF_CATALOGUE_PLAIN + i % 3, .known.original = -1};
+	struct hf_catalogue_entry entry = {
+		.stamp = {i, i, i, i}, .kind = HF_CATALOGUE_NOT_CAPTURE + i % 3, .known.original = -1};
 	char path[32];
 
 	snprintf(path, sizeof path, "capture%u.toy", i);
@@ -62,8 +63,8 @@ static void look(struct hf_catalogue *cat, unsigned i)
 	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return;
-	MUST(e.kind >= HF_CATALOGUE_PLAIN && e.kind <= HF_CATALOGUE_INDEXED);
-	MUST(e.kind == HF_CATALOGUE_PLAIN || e.codec);
+	MUST(e.kind >= HF_CATALOGUE_NOT_CAPTURE && e.kind <= HF_CATALOGUE_INDEXED);
+	MUST(e.kind == HF_CATALOGUE_NOT_CAPTURE || e.codec);
 	MUST(e.known.original >= -1 && e.known.original < 3);
 	MUST(e.known.arch < HF_ARCH_COUNT && e.known.isa < HF_ISA_COUNT && e.known.undecoded.code <= 0);
 	MUST(e.kind != HF_CATALOGUE_INDEXED || !e.known.codec == (e.known.stream_size == HF_NOWHERE));

@@ -29,7 +29,7 @@ struct hart {
 	struct hf_event ev[EVENTS];
 	uint64_t insn[EVENTS];	      /* the events that retired */
 	uint64_t before[EVENTS + 1];  /* of each how many retired before it */
-	struct hf_prefix sum[EVENTS]; /* before each chunk */
+	struct hf_prefix_digest sum[EVENTS]; /* before each chunk */
 	size_t count, insns, chunk;
 };
 
@@ -61,14 +61,14 @@ HF_NO_COVERAGE static int get_chunk(const struct hart *h, uint64_t number, struc
 
 HF_NO_COVERAGE static void make_chunks(struct hart *h)
 {
-	struct hf_prefixer prefixer;
+	struct hf_prefix_digester digester;
 
-	hf_prefixer_begin(&prefixer, &hf_prefix_none, 0);
+	hf_prefix_digester_begin(&digester, &hf_prefix_digest_none, 0);
 	h->before[0] = 0;
 	for (size_t i = 0; i < h->count; i++) {
 		if (i % h->chunk == 0)
-			h->sum[i / h->chunk] = hf_prefixer_end(&prefixer);
-		hf_prefixer_put(&prefixer, &h->ev[i], 1);
+			h->sum[i / h->chunk] = hf_prefix_digester_end(&digester);
+		hf_prefix_digester_put(&digester, &h->ev[i], 1);
 		h->before[i + 1] = h->before[i] + (h->ev[i].kind == HF_EVENT_INSN);
 	}
 }

@@ -20,7 +20,7 @@ enum { EVENTS_MOST = 300, CHUNK = 16, CHANGE = 3, STATE_MOST = 1 << 17, CHUNKS_M
 struct maker {
 	struct hf_run_cutter *cutter;
 	struct hf_group_writer *groups;
-	struct hf_tally *tally;
+	struct hf_run_table *table;
 	struct hf_span_writer *writer;
 	struct hf_call_writer *calls;
 	struct hf_collector *collector;
@@ -51,25 +51,25 @@ static int add_row(void *ctx, const struct hf_table *table, uint64_t number, con
 static int put_run(void *ctx, const struct hf_run *run)
 {
 	struct maker *m = ctx;
-	int err = hf_tally_put(m->tally, run);
+	int err = hf_run_table_put(m->table, run);
 
 	m->insns += run->insns;
 	if (err != HF_ERR_LIMIT)
 		return err;
-	err = hf_span_writer_put(m->writer, m->tally);
-	return err ? err : hf_tally_put(m->tally, run);
+	err = hf_span_writer_put(m->writer, m->table);
+	return err ? err : hf_run_table_put(m->table, run);
 }
 
 static void maker_begin(struct maker *m)
 {
-	static const struct hf_tally_room room = {
+	static const struct hf_run_table_room room = {
 		.runs = 9, .code = HF_RUN_BYTES, .sets = 12, .attempts = 6, .rare = 8, .keys = 4};
 	static const struct hf_call_room call_room = {.nodes = 8, .depth = 3, .frames = 40};
 
 	*m = (struct maker){0};
 	MUST(hf_run_cutter_new(put_run, m, &m->cutter) == 0);
 	MUST(hf_group_writer_new(add_row, &m->rows, &m->groups) == 0);
-	MUST(hf_tally_new(&room, m->groups, &m->tally) == 0);
+	MUST(hf_run_table_new(&room, m->groups, &m->table) == 0);
 	MUST(hf_collector_new(&room, m->groups, &m->collector) == 0);
 	MUST(hf_span_writer_new(add_row, &m->rows, &m->writer) == 0);
 	MUST(hf_call_writer_new(&call_room, add_row, &m->rows, &m->calls) == 0);
@@ -79,7 +79,7 @@ static void maker_begin(struct maker *m)
 static void maker_end(struct maker *m)
 {
 	hf_run_cutter_free(m->cutter);
-	hf_tally_free(m->tally);
+	hf_run_table_free(m->table);
 	hf_span_writer_free(m->writer);
 	hf_call_writer_free(m->calls);
 	hf_collector_free(m->collector);
@@ -90,7 +90,7 @@ static void keep_all(struct maker *m, struct hf_keep *k)
 {
 	HF_KEEP(k, m->insns, INT64_MAX);
 	hf_run_cutter_keep(m->cutter, k);
-	hf_tally_keep(m->tally, k);
+	hf_run_table_keep(m->table, k);
 	hf_span_writer_keep(m->writer, k);
 	hf_call_writer_keep(m->calls, CHUNKS_MOST, k);
 	hf_collector_keep(m->collector, k);
@@ -109,15 +109,15 @@ static int feed(struct maker *m, const struct hf_event *ev, size_t first, size_t
 		if (!err && (at + 1) % CHUNK == 0) {
 			err = hf_run_cutter_cut(m->cutter);
 			if (!err)
-				err = hf_tally_cut(m->tally);
+				err = hf_run_table_cut(m->table);
 			hf_collector_cut(m->collector);
 			hf_calls_next_chunk(hf_call_writer_calls(m->calls));
 		}
 	}
 	if (err || !whole)
 		return err;
-	if ((err = hf_run_cutter_cut(m->cutter)) || (err = hf_tally_cut(m->tally)) ||
-	    (err = hf_span_writer_put(m->writer, m->tally)) || (err = hf_tally_end(m->tally)) ||
+	if ((err = hf_run_cutter_cut(m->cutter)) || (err = hf_run_table_cut(m->table)) ||
+	    (err = hf_span_writer_put(m->writer, m->table)) || (err = hf_run_table_end(m->table)) ||
 	    (err = hf_span_writer_end(m->writer, m->cutter, &hart)) || (err = hf_call_writer_end(m->calls, m->insns)))
 		return err;
 	hf_collector_cut(m->collector);

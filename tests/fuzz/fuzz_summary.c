@@ -442,7 +442,7 @@ static int add_row(void *ctx, const struct hf_table *table, uint64_t number, con
 /* With little room, and a chunk for each 16 events. */
 static uint64_t collect(const struct hf_event *ev, size_t n, size_t sliver)
 {
-	static const struct hf_tally_room room = {.sets = 12, .attempts = 6, .rare = 8, .keys = 4};
+	static const struct hf_run_table_room room = {.sets = 12, .attempts = 6, .rare = 8, .keys = 4};
 	struct hf_group_writer *writer;
 	struct hf_collector *collector;
 	uint64_t hash = 0;

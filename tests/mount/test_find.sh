@@ -88,6 +88,7 @@ ask_all() {
 	counts "$rv" "$traps" --trap
 	finds 0 "$rv" "$want/interrupt" --trap=interrupt --ordinals
 	finds 0 "$rv" "$want/cause" --trap=5 --ordinals
+finds 0 "$rv" "$want/cause" --trap 5 --ordinals
 	finds 0 "$rv" "$want/fault" --trap='load access fault' --first
 	finds 1 "$rv" /dev/null --gap
 	finds 1 "$rv" /dev/null --pc 80001028 --nth 99999999
@@ -183,7 +184,7 @@ wrong --write 80005360/99999999999999999999999
 wrong --write ffffffffffffffff/2
 wrong --mode W
 wrong --trap=nonsense
-wrong --trap 5
+wrong --trap nonsense
 wrong --context pid
 wrong --context pid=4294967296
 wrong --context pid=1,pid=1
@@ -214,8 +215,8 @@ finds 1 "$rv" /dev/null --taken --after 500 --before 501
 # ---- what a trace cannot tell ----
 wrong --register x10
 grep -q 'cannot say' "$tmp/out" || fail "a trace without registers: $(cat "$tmp/out")"
-wrong --register a0
-grep -q "'a0' is no register as listings name them (x10, " "$tmp/out" || fail "a register by another name: $(cat "$tmp/out")"
+wrong --register q0
+grep -q "'q0' is no register as listings name them (x10, " "$tmp/out" || fail "a register by another name: $(cat "$tmp/out")"
 rv=$a64 wrong --register mepc9
 grep -q "is no register as listings name them (x0, sp, " "$tmp/out" || fail "no register of Arm: $(cat "$tmp/out")"
 rv=$a64 wrong --context asid=3

@@ -48,7 +48,7 @@ static struct hf_catalogue_entry make_entry(uint64_t i, struct hf_index_hart har
 {
 	struct hf_catalogue_entry entry = {
 		.stamp = {.size = i * 10, .ino = i + 5, .mtime_ns = (int64_t)i - 1, .ctime_ns = INT64_MIN + (int64_t)i},
-		.kind = HF_CATALOGUE_PLAIN + i % 3,
+		.kind = HF_CATALOGUE_NOT_CAPTURE + i % 3,
 		.known.original = -1,
 	};
 
@@ -229,7 +229,7 @@ static void test_store(void)
 /* Another size, time or inode is another file; a later entry takes the place of an earlier one. */
 static void test_stamp(void)
 {
-	struct hf_catalogue_entry entry = {.kind = HF_CATALOGUE_PLAIN, .stamp = {1, 2, 3, 4}}, got;
+	struct hf_catalogue_entry entry = {.kind = HF_CATALOGUE_NOT_CAPTURE, .stamp = {1, 2, 3, 4}}, got;
 	struct hf_catalogue *cat = open_cat();
 
 	for (int pass = 0; pass < 3; pass++) {
@@ -292,7 +292,7 @@ static void test_keys(void)
 	key[0].path = long_path;
 	CHECK_EQ(hf_catalogue_open(t.dirfd, &key[0], &cat), HF_ERR_LIMIT);
 	cat = open_cat();
-	CHECK_EQ(hf_catalogue_put(cat, long_path, &(struct hf_catalogue_entry){.kind = HF_CATALOGUE_PLAIN}),
+	CHECK_EQ(hf_catalogue_put(cat, long_path, &(struct hf_catalogue_entry){.kind = HF_CATALOGUE_NOT_CAPTURE}),
 		 HF_ERR_LIMIT);
 	hf_catalogue_close(cat);
 	hf_ixtest_clear(&t);
@@ -470,8 +470,8 @@ static void test_hostile(void)
 			path_of(k, path);
 			if (hf_catalogue_find(cat, path, &want.stamp, &got))
 				continue;
-			CHECK(got.kind >= HF_CATALOGUE_PLAIN && got.kind <= HF_CATALOGUE_INDEXED);
-			CHECK(got.kind == HF_CATALOGUE_PLAIN || got.codec);
+			CHECK(got.kind >= HF_CATALOGUE_NOT_CAPTURE && got.kind <= HF_CATALOGUE_INDEXED);
+			CHECK(got.kind == HF_CATALOGUE_NOT_CAPTURE || got.codec);
 			CHECK(got.known.original >= -1 && got.known.original < 3);
 			CHECK(got.known.undecoded.code <= 0 && hf_err_name(got.known.undecoded.code));
 			hf_catalogue_clear(&got);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures on their way to being served: recognised, indexed, changed, truncated, vanished, damaged, many at once. */
 #include "codecs/base/errors.h"
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
@@ -416,7 +416,7 @@ static void test_distrust(void)
 	for (int i = 0; i < 2; i++) {
 		struct hf_file *file = hf_fst_open_file(&t, "x@stf/hart0/listing.txt");
 
-		hf_capture_distrust(capture, capture->version, HF_ERR_MISMATCH);
+		hf_capture_drop_index(capture, capture->version, HF_ERR_MISMATCH);
 		CHECK_EQ(read_one(file, 0), HF_ERR_CHANGED);
 		hf_file_close(file);
 		again = hf_fst_read(&t, "x@stf/hart0/listing.txt", 1000);
@@ -424,7 +424,7 @@ static void test_distrust(void)
 		CHECK(memcmp(again.p, first.p, first.n) == 0);
 		hf_bytes_free(&again);
 	}
-	hf_capture_distrust(capture, capture->version, HF_ERR_MISMATCH);
+	hf_capture_drop_index(capture, capture->version, HF_ERR_MISMATCH);
 	CHECK(!hf_fst_exists(&t, "x@stf/hart0/listing.txt"));
 	errors = hf_fst_text(&t, "x@stf/errors.txt");
 	CHECK_STR(errors, "x.stf: bytes differ from what the index promises\n");

@@ -313,13 +313,13 @@ static void test_remembered(void)
 	hf_fst_open(&t, &options);
 	CHECK_EQ(hf_fst_size(&t, "run@toy/hart0/toy/capture.ini"), size);
 	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
-	CHECK_EQ(t.fs->captures.memory.opened, 0);
+	CHECK_EQ(t.fs->captures.catalogue_use.opened, 0);
 	check_has("run@toy/hart0/toy/capture.ini", "step = 3");
 	hf_fst_close(&t);
 	write_toy("run/one", 5, true);
 	hf_fst_open(&t, &options);
 	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
-	CHECK(t.fs->captures.memory.opened > 0);
+	CHECK(t.fs->captures.catalogue_use.opened > 0);
 	hf_fst_end(&t);
 }
 

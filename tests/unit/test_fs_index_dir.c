@@ -3,7 +3,7 @@
  * An index directory that fails in every way a disk can: each call that reads or writes there gives an error, for as
  * long as the test likes. No capture is lost by it, all is said, and everything gets there in the end.
  */
-#include "fs/capture/distrust.h"
+#include "fs/capture/drop_index.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 
@@ -301,7 +301,7 @@ static void test_vanished(void)
 
 		hf_open_drop(capture);
 		hf_facts_forget(capture->facts, t.fs->common.cache);
-		hf_capture_distrust(capture, capture->version, HF_ERR_NOT_FOUND);
+		hf_capture_drop_index(capture, capture->version, HF_ERR_NOT_FOUND);
 	}
 	hf_fs_idle(t.fs);
 	check_all();

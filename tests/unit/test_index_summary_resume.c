@@ -6,8 +6,8 @@
  */
 #include "index/store/file_name.h"
 #include "index/summary/calls.h"
+#include "index/summary/run_table.h"
 #include "index/summary/summary.h"
-#include "index/summary/tally.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"
@@ -19,11 +19,11 @@
 #define HARTS (HF_STREAM_HARTS | HF_STREAM_MANY)
 
 /* So small that there are many spans, and that parts become coarse. */
-static const struct hf_tally_room narrow = {
+static const struct hf_run_table_room narrow = {
 	.runs = 24, .code = HF_RUN_BYTES, .sets = 12, .attempts = 6, .rare = 8, .keys = 4};
 static const struct hf_call_room shallow = {.nodes = 12, .depth = 5, .frames = 64};
 
-static const struct hf_tally_room *room;
+static const struct hf_run_table_room *room;
 static const struct hf_call_room *call_room;
 
 static void name_of(const struct hf_ixtest *t, const char *form, char name[HF_FILE_NAME_SIZE])

@@ -2,7 +2,7 @@
 /* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others; and
  * that who waits for descriptors ends with the fs. */
 #include "codecs/base/errors.h"
-#include "fs/capture/known.h"
+#include "fs/capture/index_wait.h"
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/testclock.h"
@@ -124,38 +124,38 @@ static void test_in_use(void)
 /* Returns how many chunks those that wait have made of it, which are all. */
 static unsigned read_listing(unsigned i)
 {
-	struct hf_makers *makers = &t.fs->captures.makers;
+	struct hf_decoder_pool *pool = &t.fs->captures.decoder_pool;
 	unsigned chunks = 0;
 	char path[64];
 
 	snprintf(path, sizeof path, "%03u@stf/hart0/listing.txt", i);
 	free(hf_fst_text(&t, path));
 	hf_fs_idle(t.fs);
-	for (unsigned k = 0; k < makers->count; k++)
-		chunks += makers->waiting[k].open == capture_of(i)->open ? makers->waiting[k].chunks : 0;
+	for (unsigned k = 0; k < pool->count; k++)
+		chunks += pool->waiting[k].open == capture_of(i)->open ? pool->waiting[k].chunks : 0;
 	CHECK_EQ(chunks, hf_facts_hart(capture_of(i)->open->facts, 0)->info.chunks);
 	return chunks;
 }
 
 /* What made a chunk makes the next ones too; few wait, and none longer than the capture is open. */
-static void test_makers(void)
+static void test_decoder_pool(void)
 {
-	struct hf_makers *makers = &t.fs->captures.makers;
+	struct hf_decoder_pool *pool = &t.fs->captures.decoder_pool;
 	const struct hf_open *open;
 
-	CHECK_EQ(makers->count, 0);
+	CHECK_EQ(pool->count, 0);
 	CHECK(read_listing(2) > 1);
-	CHECK(makers->count >= 1 && makers->count <= THREADS);
-	for (unsigned i = 3; i < 4 + HF_MAKERS_MAX; i++)
+	CHECK(pool->count >= 1 && pool->count <= THREADS);
+	for (unsigned i = 3; i < 4 + HF_DECODER_POOL_MAX; i++)
 		read_listing(i);
-	CHECK_EQ(makers->count, HF_MAKERS_MAX);
-	open = makers->waiting[1].open;
+	CHECK_EQ(pool->count, HF_DECODER_POOL_MAX);
+	open = pool->waiting[1].open;
 	hf_open_drop(open->capture);
-	CHECK(makers->count < HF_MAKERS_MAX);
-	for (unsigned k = 0; k < makers->count; k++)
-		CHECK(makers->waiting[k].open != open);
+	CHECK(pool->count < HF_DECODER_POOL_MAX);
+	for (unsigned k = 0; k < pool->count; k++)
+		CHECK(pool->waiting[k].open != open);
 	hf_open_pool_shed(&t.fs->captures.open_pool);
-	CHECK_EQ(makers->count, 0);
+	CHECK_EQ(pool->count, 0);
 }
 
 struct waiter {
@@ -245,7 +245,7 @@ static void test_one_flight(void)
 	pthread_barrier_init(&begin, NULL, 4);
 	for (int round = 0; round < 300; round++) {
 		struct hf_open *older = open_it(0);
-		const uint64_t opened = t.fs->captures.memory.opened, version = begin_version(capture);
+		const uint64_t opened = t.fs->captures.catalogue_use.opened, version = begin_version(capture);
 
 		for (unsigned i = 0; i < 4; i++) {
 			opener[i] = (struct opener){.capture = capture, .version = version, .begin = &begin};
@@ -253,7 +253,7 @@ static void test_one_flight(void)
 		}
 		for (unsigned i = 0; i < 4; i++)
 			CHECK_EQ(pthread_join(opener[i].thread, NULL), 0);
-		CHECK_EQ(t.fs->captures.memory.opened, opened + 1);
+		CHECK_EQ(t.fs->captures.catalogue_use.opened, opened + 1);
 		hf_open_put(older);
 	}
 	pthread_barrier_destroy(&begin);
@@ -262,14 +262,14 @@ static void test_one_flight(void)
 
 /* ---- files that are held ---- */
 
-static struct hf_held_files held;
+static struct hf_open_files held;
 
 static struct hf_src *hold(const char *path)
 {
 	struct hf_src *src;
 	struct stat st;
 
-	CHECK_EQ(hf_held_open_src(&held, path, &st, &src), 0);
+	CHECK_EQ(hf_open_file_as_src(&held, path, &st, &src), 0);
 	return src;
 }
 
@@ -288,7 +288,7 @@ static void test_held(void)
 	uint8_t byte;
 	char name[16];
 
-	hf_held_init(&held, &t.fs->archive, 4);
+	hf_open_files_init(&held, &t.fs->archive, 4);
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(name, sizeof name, "h%u", i);
 		hf_fst_write(&t, name, &(uint8_t){(uint8_t)i}, 1);
@@ -303,7 +303,7 @@ static void test_held(void)
 	/* Gone, or another file, by the time it is opened again; a descriptor that is still there reads on. */
 	CHECK_EQ(unlink(hf_fst_path(&t, "h19")), 0);
 	CHECK_EQ(read_byte(src[19], &byte), 0);
-	CHECK_EQ(hf_held_shed(&held), 4);
+	CHECK_EQ(hf_open_files_shed(&held), 4);
 	CHECK_EQ(read_byte(src[19], &byte), HF_ERR_CHANGED);
 	CHECK_EQ(unlink(hf_fst_path(&t, "h18")), 0);
 	hf_fst_write(&t, "h18", "x", 1);
@@ -314,7 +314,7 @@ static void test_held(void)
 	for (unsigned i = 0; i < 20; i++)
 		hf_src_free(src[i]);
 	CHECK_EQ(held.idle, 0);
-	hf_held_fini(&held);
+	hf_open_files_fini(&held);
 }
 
 /* ---- shares ---- */
@@ -327,10 +327,10 @@ static void test_shares(void)
 		struct hf_descriptors d = {.limit = 0};
 
 		hf_descriptors_divide(&d, limits[i]);
-		CHECK(d.held && d.open >= HF_OPEN_FILES && d.builds);
+		CHECK(d.open_files && d.open >= HF_OPEN_FILES && d.builds);
 		/* Half is left for the moment, where there is any choice. */
 		if (limits[i] >= 256)
-			CHECK(d.held + d.open + d.builds * 2 * (HF_VIEW_COUNT + 1) <= limits[i] * 5 / 8);
+			CHECK(d.open_files + d.open + d.builds * 2 * (HF_VIEW_COUNT + 1) <= limits[i] * 5 / 8);
 	}
 }
 
@@ -401,7 +401,7 @@ int main(void)
 	test_bytes();
 	test_files();
 	test_in_use();
-	test_makers();
+	test_decoder_pool();
 	test_wait();
 	test_one_flight();
 	test_held();

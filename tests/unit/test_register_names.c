@@ -6,6 +6,8 @@
 #include "tests/lib/check.h"
 #include "tests/lib/walk.h"
 
+#include <string.h>
+
 static void check_written(unsigned class, unsigned number, uint32_t rest)
 {
 	const bool everywhere = class <= HF_REG_CSR || class == HF_REG_UNKNOWN;
@@ -40,6 +42,30 @@ static void check_word(const char *name, bool riscv, bool arm)
 {
 	CHECK_EQ(hf_listing_is_register(name, false), riscv);
 	CHECK_EQ(hf_listing_is_register(name, true), arm);
+}
+
+/* a: what is typed; want: what listings have; NULL: it is no register. */
+static void check_called(const char *a, bool arm, const char *want)
+{
+	char buf[HF_REGISTER_NAME];
+	const char *got = hf_listing_register(a, arm, buf);
+
+	CHECK(want ? got && strcmp(got, want) == 0 : !got);
+}
+
+static void check_conventions(void)
+{
+	check_called("a0", false, "x10");
+	check_called("zero", false, "x0");
+	check_called("fp", false, "x8");
+	check_called("t6", false, "x31");
+	check_called("ft11", false, "f31");
+	check_called("x10", false, "x10");
+	check_called("lr", false, NULL);
+	check_called("fp", true, "x29");
+	check_called("lr", true, "x30");
+	check_called("sp", true, "sp");
+	check_called("a0", true, NULL);
 }
 
 int main(void)
@@ -84,6 +110,7 @@ int main(void)
 	};
 
 	check_all_written();
+	check_conventions();
 	check_word("x10", true, true);
 	check_word("f31", true, true);
 	check_word("mstatus", true, true);
