@@ -6,11 +6,23 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Decided for a stream that becomes another one. */
+static const FILE *decided;
+static bool decision;
+
 static bool has_colours(FILE *to)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
+	if (to == decided)
+		return decision;
 	return !(no_color && *no_color) && term && strcmp(term, "dumb") != 0 && isatty(fileno(to));
+}
+
+void hf_colour_decide(FILE *to)
+{
+	decision = has_colours(to);
+	decided = to;
 }
 
 const char *hf_colour(FILE *to, enum hf_colour colour)

@@ -9,5 +9,7 @@ enum hf_colour { HF_COLOUR_NONE, HF_COLOUR_HEAD, HF_COLOUR_GOOD, HF_COLOUR_WARN,
 
 /* What begins the colour on that stream, HF_COLOUR_NONE ends it: static, "" where there are none. */
 const char *hf_colour(FILE *to, enum hf_colour colour);
+/* From now on it has colours if it has them now, whatever it leads to. */
+void hf_colour_decide(FILE *to);
 
 #endif

@@ -6,6 +6,7 @@
 #include "index/exec/exec.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"
+#include "mountd/json_text.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
 
@@ -295,26 +296,36 @@ static bool on_progress(void *ctx, double percent, uint64_t insns)
 	return !interrupted && !stop;
 }
 
+static void tell_result_json(const char *name, const struct hartfs_diag *diag)
+{
+	putchar('{');
+	hf_print_json_member("capture", name, true);
+	hf_print_json_member("state", diag->error ? "failed" : "indexed", false);
+	if (diag->error)
+		hf_print_json_member("error", diag->text, false);
+	puts("}");
+}
+
 /* With the lock held, so that lines stay whole and the bar out of them. */
 static void tell_result(struct work *work, const struct item *item, uint64_t chunks, uint64_t bad,
 			const struct hartfs_diag *diag)
 {
 	const char *directory = work->archives[item->archive].opened.directory;
 	bool quiet = work->settings->verbosity < 0 || (work->bar.wanted && work->settings->verbosity <= 0);
+	char name[4096];
 
 	hf_bar_clear(&work->bar);
-	if (diag->error) {
-		char name[4096];
-
-		snprintf(name, sizeof name, "%s/%s", directory, item->path);
+	snprintf(name, sizeof name, "%s/%s", directory, item->path);
+	if (work->settings->json) {
+		tell_result_json(name, diag);
+	} else if (diag->error) {
 		hf_paths_complain(work->verify ? "verify" : "index", name, diag);
 	} else if (bad) {
-		hf_say(stdout, "%s/%s: %llu of %llu chunks are wrong", directory, item->path, (unsigned long long)bad,
-		       (unsigned long long)chunks);
+		hf_say(stdout, "%s: %llu of %llu chunks are wrong", name, (unsigned long long)bad, (unsigned long long)chunks);
 	} else if (!quiet && work->verify) {
-		hf_say(stdout, "%s/%s: %llu chunks are right", directory, item->path, (unsigned long long)chunks);
+		hf_say(stdout, "%s: %llu chunks are right", name, (unsigned long long)chunks);
 	} else if (!quiet) {
-		hf_say(stdout, "%s/%s: indexed", directory, item->path);
+		hf_say(stdout, "%s: indexed", name);
 	}
 	fflush(stdout);
 }

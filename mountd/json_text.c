@@ -4,6 +4,7 @@
 #include "codecs/base/json_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int flush(struct hf_sink *sink)
 {
@@ -19,4 +20,10 @@ void hf_print_json_text(const char *text, size_t size)
 
 	hf_put_json_text(&sink, text, size, HF_JSON_AS_IT_IS);
 	flush(&sink);
+}
+
+void hf_print_json_member(const char *name, const char *text, bool first)
+{
+	printf("%s\"%s\":", first ? "" : ",", name);
+	hf_print_json_text(text, strlen(text));
 }

@@ -6,10 +6,12 @@
 #include "mountd/bar.h"
 #include "mountd/colour.h"
 #include "mountd/commands.h"
+#include "mountd/json_text.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,7 @@ struct listed {
 /* What the callbacks of one path need. */
 struct ls {
 	struct hartfs_archive *archive;
+	bool json;
 	const struct listed *listed;
 	size_t rows, failed;
 	struct hf_bar bar;
@@ -40,17 +43,38 @@ static void put_name(const char *name)
 
 /* ---- captures ---- */
 
+static const char *const state_names[] = {
+	[HF_FS_NOT_INDEXED] = "not indexed", [HF_FS_INDEXED] = "indexed", [HF_FS_FAILED] = "failed"};
+
+/* What only the index knows is left out of a capture that has none. */
+static void put_capture_json(const char *path, const struct hf_fs_ls_line *line)
+{
+	putchar('{');
+	hf_print_json_member("capture", path, true);
+	hf_print_json_member("state", state_names[line->state], false);
+	printf(",\"size\":%" PRIu64, line->size);
+	if (*line->format)
+		hf_print_json_member("format", line->format, false);
+	if (*line->container)
+		hf_print_json_member("container", line->container, false);
+	if (line->state == HF_FS_INDEXED)
+		printf(",\"harts\":%" PRIu64 ",\"instructions\":%" PRIu64 ",\"problems\":%" PRIu64, (uint64_t)line->harts,
+		       (uint64_t)line->instructions, (uint64_t)line->problems);
+	if (line->state == HF_FS_FAILED)
+		hf_print_json_member("error", line->failure, false);
+	puts("}");
+}
+
 /* In a column of its width: escapes have none. */
 static void put_state(const struct hf_fs_ls_line *line)
 {
 	static const enum hf_colour colours[] = {[HF_FS_NOT_INDEXED] = HF_COLOUR_DIM,
 						 [HF_FS_INDEXED] = HF_COLOUR_GOOD,
 						 [HF_FS_FAILED] = HF_COLOUR_BAD};
-	static const char *const names[] = {"not indexed", "indexed", "failed"};
 	char text[HF_HUMAN_SIZE + 16], count[HF_HUMAN_SIZE];
 	enum hf_colour colour = colours[line->state];
 
-	snprintf(text, sizeof text, "%s", names[line->state]);
+	snprintf(text, sizeof text, "%s", state_names[line->state]);
 	if (line->state == HF_FS_INDEXED && line->problems) {
 		colour = HF_COLOUR_WARN;
 		snprintf(text, sizeof text, "%s problem%s", hf_human_count(count, line->problems),
@@ -86,14 +110,14 @@ static bool list_capture(void *ctx, const char *path, const char *view_dir)
 	const int err = hf_fs_ls_line(hf_library_fs(ls->archive), path, &line);
 
 	(void)view_dir;
-	if (!ls->rows++)
+	if (!ls->rows++ && !ls->json)
 		printf("%s%9s  %-16s %5s %15s  %-12s %s%s\n", hf_colour(stdout, HF_COLOUR_HEAD), "SIZE", "FORMAT", "HARTS",
 		       "INSTRUCTIONS", "STATE", "CAPTURE", hf_colour(stdout, HF_COLOUR_NONE));
 	if (err) {
 		hf_paths_explain_capture("ls", path, hf_library_fs(ls->archive), path, err, NULL);
 		ls->failed++;
 	} else {
-		put_capture(path, &line);
+		(ls->json ? put_capture_json : put_capture)(path, &line);
 		ls->failed += line.state == HF_FS_FAILED;
 	}
 	return !ferror(stdout);
@@ -122,6 +146,15 @@ static bool list_file(void *ctx, const struct hartfs_file *file)
 	char size[HF_HUMAN_SIZE];
 
 	hf_bar_clear(&ls->bar);
+	if (ls->json) {
+		putchar('{');
+		hf_print_json_member("file", file->path, true);
+		printf(",\"size\":%" PRIu64, file->size);
+		if (file->hart != HARTFS_NO_HART)
+			printf(",\"hart\":%" PRIu32 ",\"instructions\":%" PRIu64, file->hart, file->instructions);
+		puts("}");
+		return !ferror(stdout);
+	}
 	if (!ls->rows++)
 		printf("%s%20s  %s%s\n", hf_colour(stdout, HF_COLOUR_HEAD), "BYTES", "FILE",
 		       hf_colour(stdout, HF_COLOUR_NONE));
@@ -158,7 +191,7 @@ static void open_path(const struct hf_settings *settings, const char *path, stru
 
 static int list_path(const struct hf_settings *settings, struct listed *listed)
 {
-	struct ls ls = {.listed = listed};
+	struct ls ls = {.listed = listed, .json = settings->json};
 	char capture[PATH_MAX], view_dir[PATH_MAX];
 	int status, err = HF_ERR_UNKNOWN_FORMAT;
 
@@ -211,7 +244,7 @@ int hf_command_ls(const struct hf_settings *settings)
 	for (size_t i = 0; i < count; i++) {
 		int status = HF_EXIT_FAILURE;
 
-		if (ok && count > 1)
+		if (ok && count > 1 && !settings->json)
 			printf("%s%s:\n", i ? "\n" : "", listed[i].shown);
 		if (ok && listed[i].good)
 			status = list_path(settings, &listed[i]);

@@ -7,6 +7,7 @@
 #include "mountd/colour.h"
 #include "mountd/guess.h"
 #include "mountd/number.h"
+#include "mountd/pager.h"
 #include "mountd/session.h"
 #include "mountd/topic.h"
 
@@ -298,6 +299,7 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 		return true;
 	case OPTION_AS_JSON:
 	case OPTION_STATE_JSON:
+	case OPTION_LINES_JSON:
 		settings->json = true;
 		return true;
 	case OPTION_AS_CSV:
@@ -545,6 +547,7 @@ static bool parse_command(struct hf_settings *settings, int argc, char **argv, i
 		return false;
 	}
 	if (!strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help")) {
+		hf_pager_start();
 		*ret_exit = argc > 2 ? help_with(argv[2]) : HF_EXIT_OK;
 		if (argc <= 2)
 			print_help();
@@ -612,6 +615,7 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 
 	*ret_exit = HF_EXIT_OK;
 	if (id == OPTION_HELP) {
+		hf_pager_start();
 		print_command_help(settings->command);
 		return false;
 	}

@@ -4,6 +4,7 @@
 #include "mountd/colour.h"
 #include "mountd/commands.h"
 #include "mountd/functions.h"
+#include "mountd/json_text.h"
 #include "mountd/log.h"
 #include "mountd/number.h"
 #include "mountd/paths.h"
@@ -28,6 +29,58 @@ static void put_rows(const char *text, uint64_t rows)
 	}
 }
 
+/* Names of columns, in the line of comment above the rows; "share" is what the others tell. */
+enum { COLUMNS = 16, NAME = 24 };
+
+static size_t read_columns(const char *line, char names[COLUMNS][NAME])
+{
+	size_t count = 0;
+
+	while (count < COLUMNS && *(line += strspn(line, " ")) && *line != '\n') {
+		const size_t n = strcspn(line, " \n");
+
+		snprintf(names[count++], NAME, "%.*s", (int)n, line);
+		line += n;
+	}
+	return count;
+}
+
+/* A row of the table, whose last column is the rest of the line. */
+static void put_object(uint32_t hart, const char *row, char names[COLUMNS][NAME], size_t count)
+{
+	printf("{\"hart\":%u", (unsigned)hart);
+	for (size_t i = 0; i < count; i++) {
+		row += strspn(row, " ");
+
+		const size_t n = strcspn(row, i + 1 < count ? " \n" : "\n");
+
+		if (strcmp(names[i], "share") != 0) {
+			printf(",\"%s\":", names[i]);
+			if (strspn(row, "0123456789") == n && strcmp(names[i], "address") != 0 && i + 1 < count)
+				printf("%.*s", (int)n, row);
+			else
+				hf_print_json_text(row, n);
+		}
+		row += n;
+	}
+	puts("}");
+}
+
+static void put_objects(uint32_t hart, const char *text, uint64_t rows)
+{
+	char names[COLUMNS][NAME];
+	size_t count = 0;
+
+	for (; *text && rows; text += strcspn(text, "\n"), text += *text == '\n') {
+		if (*text == '#') {
+			count = read_columns(text + 1, names);
+			continue;
+		}
+		put_object(hart, text, names, count);
+		rows--;
+	}
+}
+
 struct top {
 	const struct hf_settings *settings;
 	bool found; /* the hart that is asked for */
@@ -43,7 +96,10 @@ static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct ha
 		return true;
 	top->found = true;
 	if (text) {
-		put_rows(text, top->settings->rows);
+		if (top->settings->json)
+			put_objects(hart, text, top->settings->rows);
+		else
+			put_rows(text, top->settings->rows);
 		return true;
 	}
 	top->status = HF_EXIT_FAILURE;

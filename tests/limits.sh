@@ -51,8 +51,8 @@ mountd/sql/extension.c@OPTIONS_MOST@31@options of *hartfs_open()* | 31
 mountd/sql/child.c@CANCEL_MS@5000@one that is interrupted | 5
 mountd/sql/protocol.h@HF_PROTOCOL_CURSORS@1024u@read at a time | 1,024
 fs/rows/rows.h@HF_ROWS_HARTS@(1u << 13)@one connection asks | 8,192
-fs/rows/rows.h@HF_ROWS_ORDINALS@(UINT64_C(1) << 38)@with rows | 2^38
-fs/rows/rows.h@HF_ROWS_EVENTS@(1u << 12)@one instruction with rows | 4,096
+fs/rows/rows.h@HF_ROWS_ORDINALS@(UINT64_C(1) << 38)@SQL: instructions of one hart | 2^38
+fs/rows/rows.h@HF_ROWS_EVENTS@(1u << 12)@SQL: events after one instruction | 4,096
 fs/rows/rows.h@HF_ROWS_CHUNK_EVENTS@(1u << 19)@chunk in memory | 524,288
 fs/rows/rows.h@HF_ROWS_TEXT@4096@texts of a row | 4,096
 fs/rows/runs.c@RUNS_MOST@(1u << 19)@**run** | 524,288
@@ -62,7 +62,7 @@ fs/diff/diff.h@HF_DIFF_SURE@4096u@convince after a longer difference | 4,096
 fs/diff/edit.h@HF_DIFF_EDITS@256@256 in 1,024
 fs/diff/realign.c@NEAR@UINT64_C(1024)@256 in 1,024
 mountd/diff_print.h@HF_DIFF_SHOWN@20u@20 of more than 60
-fs/find/question.h@HF_FIND_WORDS@32@words of a value that is asked for | 32
+fs/find/question.h@HF_FIND_WORDS@32@words in the argument of *\--value* | 32
 fs/stream/elf_nearby.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
 fs/stream/elf_nearby.h@HF_ELF_NEARBY_MAX@512@512 files, 4,096 entries, 8 directories deep
 fs/stream/elf_nearby.h@HF_ELF_NEARBY_DEPTH@8@512 files, 4,096 entries, 8 directories deep

@@ -10,7 +10,7 @@
 struct hf_captures;
 struct hf_fs_ls_line;
 
-/* Captures by how far they are. */
+/* Captures by their state. */
 struct hf_capture_count {
 	size_t state[HF_CAPTURE_GONE + 1];
 };
@@ -20,19 +20,19 @@ struct hf_captures_stats {
 	bool searching;                          /* the archive is searched for captures */
 	uint64_t done, total;                    /* bytes of those that are being indexed */
 	struct hf_index_dir_stats index_dir;
-	const char *params_wrong; /* why hartfs.conf counts for nothing; or NULL */
+	const char *params_wrong; /* why hartfs.conf is ignored; or NULL */
 	const char *index_path;                  /* NULL: not known */
 	uint64_t recalled, probed, opened, flushed; /* struct hf_catalogue_use */
 };
 void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *ret_stats);
-/* Spools in the index directory, also of others, and their bytes. */
+/* Spools in the index directory, those of other processes included, and their bytes. */
 void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint64_t *ret_bytes);
 
-/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and
+/* The capture at path, whose stat is given; NULL if it is no capture, or cannot be read. Probes new files, and looks
  * for descriptions in directories. */
 int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture);
 
-/* The same of a path alone; HF_ERR_UNKNOWN_FORMAT if it is none, or why it cannot be looked at or read. */
+/* The same without a stat; HF_ERR_UNKNOWN_FORMAT if it is no capture, or why it cannot be looked at or read. */
 int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture **ret_capture);
 
 /* The one at path if it was found before, or NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indexing one capture, on whichever thread was chosen for it. */
+/* Indexes one capture, on the calling thread. */
 #include "fs/capture/build.h"
 #include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
@@ -32,16 +32,16 @@ struct progress {
 	struct hf_capture *capture;
 	uint64_t version;
 	struct hf_stop stop; /* is_over */
-	struct hf_stop pausing; /* is_over_by_now: for what is read of the capture alone */
-	int64_t looked_ns;   /* when it last looked whether to give way */
-	bool foreground; /* somebody waits for it, who will say how it went */
+	struct hf_stop pausing; /* is_over_by_now: for reads of the capture only */
+	int64_t looked_ns;   /* when it last checked whether to give way */
+	bool foreground; /* a caller waits, and will report the result */
 	bool repair;     /* of an index that is in use */
 	const struct hf_tap *tap; /* or NULL */
 	bool (*fn)(void *ctx, double percent, uint64_t insns);
 	void *ctx;
 };
 
-/* Nobody wants the index any more, or it would be one of bytes that are gone. */
+/* The fs is closing, or the capture has changed. */
 static bool is_over(void *ctx)
 {
 	const struct progress *progress = ctx;
@@ -50,8 +50,8 @@ static bool is_over(void *ctx)
 }
 
 /*
- * Somebody looks at another capture, and all threads that index are busy: this build stays as it is, with its files
- * open and what it has in memory, and goes on later. It holds no lock but those of its own private files.
+ * Pauses if all indexing threads are busy and somebody waits for another capture. The build keeps its files open and
+ * what it has in memory, and goes on later. It holds no lock but those of its own private files.
  */
 static void give_way(struct progress *progress)
 {
@@ -77,7 +77,7 @@ static void give_way(struct progress *progress)
 
 #define LOOK_NS (INT64_C(10) * 1000000)
 
-/* Bytes of which nothing comes have no chunk whose end would tell of progress: there reading them gives way. */
+/* Bytes without instructions end no chunk, so on_progress is not called: reading them gives way instead. */
 static bool is_over_by_now(void *ctx)
 {
 	struct progress *progress = ctx;
@@ -123,7 +123,7 @@ static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
 	return capture->too_small;
 }
 
-/* In the index directory; or, where that fails, in memory, once each. HF_ERR_INDEX_DIR: neither can be. */
+/* Builds in the index directory or, where that fails, in memory: tries each once. HF_ERR_INDEX_DIR: both failed. */
 static int build_somewhere(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_index_dir *dir = capture->shared->index_dir;
@@ -138,7 +138,7 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 		if (memory ? tried_memory : tried_disk)
 			break;
 		*(memory ? &tried_memory : &tried_disk) = true;
-		/* Memory is for what has to be there. */
+		/* A summary is not worth memory. */
 		build->summary = capture->common->options.summary && !memory;
 		err = hf_build_run(build, diag);
 		if (memory)
@@ -155,7 +155,7 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 	return err;
 }
 
-/* A small one goes into a pack, unless its index turns out large. */
+/* The index of a small capture goes into a pack, unless it turns out large. */
 static int build_in_place(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_index_dir *dir = capture->shared->index_dir;
@@ -169,7 +169,6 @@ static int build_in_place(struct hf_capture *capture, struct hf_build *build, st
 	return err == HF_ERR_INDEX_DIR ? build_somewhere(capture, build, diag) : err;
 }
 
-/* A new one clears two megabytes. */
 void hf_builder_init(struct hf_builder *builder, uint64_t chunk_insns)
 {
 	builder->limits = hf_chunk_limits_default;
@@ -183,6 +182,7 @@ void hf_builder_fini(struct hf_builder *builder)
 		hf_disasm_free(builder->spare_disasm[i]);
 }
 
+/* A new one clears two megabytes. */
 static int take_disasm(struct hf_builder *builder, struct hf_disasm **ret_disasm)
 {
 	for (size_t i = 0; i < sizeof builder->spare_disasm / sizeof *builder->spare_disasm; i++) {
@@ -200,7 +200,7 @@ static void give_disasm(struct hf_builder *builder, struct hf_disasm *disasm)
 	hf_disasm_free(disasm);
 }
 
-/* Whether that field of the capture is of this version; never again after that. */
+/* Whether that field of the capture has this version, and clears it. */
 static bool take_version(struct hf_capture *capture, uint64_t *field, uint64_t version)
 {
 	bool same;
@@ -218,7 +218,7 @@ static void tell_bad(void *ctx, const char *name, const char *what)
 	hf_common_log(capture->common, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
 }
 
-/* The views without names, as long as it is not known which these are. */
+/* Keeps only views without symbols, while it is not known which symbols there are. */
 static size_t without_names(struct hf_view_key *views, size_t count)
 {
 	size_t n = 0;
@@ -229,7 +229,7 @@ static size_t without_names(struct hf_view_key *views, size_t count)
 	return n;
 }
 
-/* One build with the symbols that files has by now. *ret_dirfd: where its files are. */
+/* One build, with the symbols that files has by now. *ret_dirfd: the directory of its files. */
 static int build_named(const struct hf_trace *trace, const struct hf_symbol_files *files, struct hf_disasm *disasm,
 		       struct progress *progress, int *ret_dirfd, struct hf_diag *diag)
 {
@@ -254,7 +254,7 @@ static int build_named(const struct hf_trace *trace, const struct hf_symbol_file
 	return err;
 }
 
-/* Where the ELF files beside a capture lay is known when its code is: then the views with names follow. */
+/* The load addresses of ELF files are found in the code that was executed: views with symbols need a second build. */
 static int build_placed(const struct hf_trace *trace, struct hf_symbol_files *files, struct hf_disasm *disasm,
 			struct progress *progress, struct hf_diag *diag)
 {
@@ -354,7 +354,7 @@ static int build_and_open(struct hf_capture *capture, const struct hf_stamp *sta
 		return err;
 	for (unsigned tries = 1;; tries++) {
 		err = build_once(capture, stamp, progress, diag);
-		/* What it had done is in its files: it goes on there. */
+		/* The next try goes on with the private files of this one. */
 		if (!err || !hf_descriptors_again(capture->shared->descriptors, tries, err))
 			break;
 	}
@@ -364,12 +364,12 @@ static int build_and_open(struct hf_capture *capture, const struct hf_stamp *sta
 		return err;
 	hf_common_log(capture->common, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
 		  (double)(hf_now_ns() - capture->started_ns) / 1e9);
-	/* One that lacks a table. */
+	/* It may be open without a table that is there now. */
 	hf_open_drop(capture);
 	return open_whole(capture, progress->version);
 }
 
-/* Whether its index is there, but no summary, which somebody wants: of what was indexed without one. */
+/* Whether it was indexed without a summary, and should have one. */
 static bool lacks_summary(struct hf_capture *capture, uint64_t version)
 {
 	const struct hf_fs_options *options = &capture->common->options;
@@ -379,7 +379,7 @@ static bool lacks_summary(struct hf_capture *capture, uint64_t version)
 
 	if (!options->summary || !options->summary_of_indexed || capture->shared->index_fd < 0 || hf_open_get(capture, version, &open))
 		return false;
-	/* Those in packs have none. */
+	/* Captures in packs have no summary. */
 	if (open->trace.identity.size >= options->pack_below && hf_summary_is_wanted(open->index))
 		lacks = hf_open_summary(open, &summary) == HF_ERR_NOT_FOUND;
 	hf_summary_close(summary);
@@ -391,7 +391,7 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 		 struct hf_diag *diag)
 {
 	struct hf_open *open;
-	/* What another process has built meanwhile is found when it is to be built. */
+	/* If another process has built it meanwhile, the build finds that. */
 	int err = take_version(capture, &capture->absent, progress->version) ? HF_ERR_NOT_FOUND
 									     : open_whole(capture, progress->version);
 
@@ -400,18 +400,18 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 	if (err != HF_ERR_NOT_FOUND)
 		return err;
 	err = build_and_open(capture, stamp, progress, diag);
-	/* Where the directory failed when it was opened, the next one is made in memory. */
+	/* If the directory failed when the index was opened, the next one is made in memory. */
 	if (err == HF_ERR_NOT_FOUND)
 		err = build_and_open(capture, stamp, progress, diag);
 	if (!err && !hf_open_get(capture, progress->version, &open)) {
 		tell_density(capture, open);
 		hf_open_put(open);
 	}
-	/* What was just published is not there, twice: nothing that trying again would cure. */
+	/* Twice a published index was not there: trying again would not help. */
 	return err == HF_ERR_NOT_FOUND ? HF_ERR_STATE : err;
 }
 
-/* Waits for its turn and takes it; false if another thread has it, or it is done. *ret_err says which. */
+/* Waits for the turn to build and takes it. False: another thread has it, or nothing is to be built; *ret_err says. */
 static bool take_turn(struct hf_capture *capture, bool wait, struct progress *progress, struct hf_stamp *ret_stamp,
 		      int *ret_err)
 {
@@ -431,7 +431,7 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 	} else {
 		turn = true;
 		progress->repair = capture->state == HF_CAPTURE_READY && capture->repair;
-		/* What is made again is as it was, and served meanwhile as far as it can be. */
+		/* While an index is repaired, its capture is served as far as possible. */
 		if (!progress->repair) {
 			hf_facts_unref(capture->facts);
 			capture->facts = NULL;
@@ -446,10 +446,10 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 	return turn;
 }
 
-/* A repair that failed is tried again no sooner. */
+/* A repair that failed is tried again after this time. */
 #define REPAIR_PAUSE_NS (INT64_C(2) * 1000000000)
 
-/* The turn is over: what becomes of the capture. A successful build has made it READY already. */
+/* Ends the turn and sets the state of the capture. A successful build has made it READY already. */
 static void end_turn(struct hf_capture *capture, const struct progress *progress, int err, const struct hf_diag *diag)
 {
 	const uint64_t version = progress->version;
@@ -506,13 +506,13 @@ int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap 
 	if (err && diag->code != err)
 		hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	end_turn(capture, &progress, err, diag);
-	/* The index that took the place of a damaged one is another. */
+	/* The repaired index differs from the damaged one. */
 	if (progress.repair && err == HF_ERR_MISMATCH)
 		hf_capture_drop_index(capture, progress.version, err);
 	if (err == HF_ERR_CHANGED) {
 		struct stat st;
 
-		/* Begins the new version, which whoever looks next will queue. */
+		/* Begins the new version; the next look-up queues it. */
 		hf_capture_check(capture, &st);
 	}
 	return err;

@@ -9,14 +9,14 @@
 
 struct hf_builder {
 	struct hf_chunk_limits limits;
-	_Atomic(struct hf_disasm *) spare_disasm[2]; /* of builds that are over: what they remember helps the next */
+	_Atomic(struct hf_disasm *) spare_disasm[2]; /* of finished builds: what they remember helps the next */
 };
 
 void hf_builder_init(struct hf_builder *builder, uint64_t chunk_insns);
 void hf_builder_fini(struct hf_builder *builder);
 
-/* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. tap:
- * NULL, or who gets the bytes of a view meanwhile. */
+/* Indexes on the calling thread. If another thread does so, waits for it, or HF_ERR_BUSY without wait. tap: who gets
+ * the bytes of a view meanwhile, or NULL. */
 int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,
 		     bool (*fn)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
 

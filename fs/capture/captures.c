@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All captures of an archive: opening and closing what they share, and what is told of all of them. */
+/* All captures of an archive: opening and closing what they share, and the numbers about all of them. */
 #include "fs/capture/captures.h"
 #include "fs/archive/probe.h"
 #include "fs/base/simulator_log.h"
@@ -47,7 +47,7 @@ static int open_index_dir(struct hf_captures *all, const struct hf_fs_options *o
 	int err = hf_index_dir_init(&all->shared, options->index_fd, options->index_path, memory, options->index_error);
 
 	all->shared.index_fd = options->index_fd;
-	/* Without a directory all of it is in memory, but for what may be large. */
+	/* Without a directory indexes are in memory, and there are no spools: they may be large. */
 	if (all->shared.index_fd < 0)
 		all->shared.common->options.spool_bytes = 0;
 	if (all->shared.index_fd < 0 && all->index_dir.memdir)
@@ -148,7 +148,7 @@ void hf_captures_close(struct hf_captures *all)
 	hf_debug_dir_fini(&all->debug_dir);
 }
 
-/* ---- which there are ---- */
+/* ---- finding and listing ---- */
 
 int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
@@ -184,7 +184,7 @@ bool hf_captures_offer(void *ctx, const char *path, const char *view_dir)
 	return true;
 }
 
-/* ---- what is told of them ---- */
+/* ---- numbers about all ---- */
 
 static void add_progress(void *ctx, struct hf_capture *capture)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* struct hf_captures: all captures of one archive, with all that they share. Seen by who opens it alone; the floors above
- * have a pointer, and functions (all.h), and the files of this folder what a capture points to (shared.h). */
+/* struct hf_captures: all captures of one archive, with all that they share. Only captures.c and fs.c see it: floors
+ * above have a pointer and the functions in all.h, the other files of this folder have struct hf_shared. */
 #ifndef HF_FS_CAPTURES_H
 #define HF_FS_CAPTURES_H
 
@@ -24,11 +24,11 @@
 #include "fs/program/debug_dir.h"
 
 struct hf_captures {
-	/* The common, archive, held and descriptors of shared, and what goes up (jobs), are set by who opens. */
+	/* Who opens it sets common, archive, open_files and descriptors of shared, and the callbacks of jobs. */
 	struct hf_shared shared;
 	struct hf_views views;
 	struct hf_params_access params_access;
-	char *params_wrong; /* why hartfs.conf counts for nothing, owned; NULL: it does count, or there is none */
+	char *params_wrong; /* why hartfs.conf is ignored, owned; NULL: it is not, or there is none */
 	struct hf_debug_dir debug_dir;
 	struct hf_index_dir index_dir;
 	struct hf_builder builder;
@@ -43,16 +43,16 @@ struct hf_captures {
 
 /* To be closed also after an error. */
 int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options);
-/* Before the executor is stopped: nobody waits any longer. */
+/* Before the executor is stopped: all waits end. */
 void hf_captures_stop(struct hf_captures *all);
-/* After that, while there still is a cache: nothing is open any more. */
+/* After the executor is stopped, while there still is a cache: closes all captures. */
 void hf_captures_put_down(struct hf_captures *all);
 void hf_captures_close(struct hf_captures *all);
-/* Those who wait for a capture look whether all is to end. */
+/* Threads that wait for a capture check whether the file system is closing. */
 void hf_captures_wake(struct hf_captures *all);
 
-/* An hf_capture_fn, for a search of the archive; all: a struct hf_captures. There is an index of the capture, or it is
- * queued. */
+/* An hf_capture_fn, for a search of the archive; all: a struct hf_captures. Queues the capture unless it has an index.
+ */
 bool hf_captures_offer(void *all, const char *path, const char *view_dir);
 
 #endif

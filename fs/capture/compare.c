@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A capture's index against one that is made again. */
+/* Compares a capture's index with one that is made anew: hartfs verify. */
 #include "codecs/isa/disasm.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/common.h"
@@ -21,7 +21,7 @@ struct compare {
 	bool differs;
 };
 
-/* Captures that are compared just now share the threads. */
+/* Captures that are being compared: they share the threads. */
 static _Atomic unsigned comparing;
 
 static bool is_over(void *ctx)
@@ -110,7 +110,7 @@ int hf_captures_compare(struct hf_captures *all, const char *path,
 		pthread_mutex_unlock(&compare.capture->lock);
 		err = compare_trace(&compare, &stamp, diag);
 	}
-	/* Nobody else is to be served from it. */
+	/* A wrong index is not to serve anybody. */
 	if (compare.differs)
 		hf_capture_drop_index(compare.capture, compare.version, HF_ERR_MISMATCH);
 	return err && diag->code != err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : err;

@@ -29,7 +29,7 @@ static struct hf_lent_maker remove_at(struct hf_decoder_pool *pool, unsigned at)
 	return maker;
 }
 
-/* The newest of that view; hart NULL: of any. */
+/* The newest of that hart and view; hart NULL: the newest of open, whatever it made. */
 static bool take_waiting(const struct hf_open *open, const uint32_t *hart, size_t view, struct hf_lent_maker *ret_maker)
 {
 	struct hf_decoder_pool *pool = open->capture->shared->decoder_pool;

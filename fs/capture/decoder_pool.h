@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What made chunks of open captures, or of slices of them, and waits for the next one. A decoder and an encoder for
- * each would cost large blocks that are mapped, faulted in and unmapped, and a second look at all code that it executes.
+ * Pairs of a decoder and an encoder that made chunks of open captures, or of slices, and wait to make the next one. A
+ * new pair for each chunk would map, fault in and unmap large blocks, and decode all its code a second time.
  */
 #ifndef HF_FS_DECODER_POOL_H
 #define HF_FS_DECODER_POOL_H
@@ -12,12 +12,12 @@
 
 struct hf_open;
 
-/* So many wait at the most: a thread that makes chunk after chunk finds its own. */
+/* So many wait at most: enough for a thread that makes chunk after chunk to find its own. */
 #define HF_DECODER_POOL_MAX 4
-/* What a decoder learned of the program may grow up to megabytes; it goes after so many chunks. */
+/* What a decoder remembers of the program may take megabytes, so it is freed after so many chunks. */
 #define HF_DECODER_POOL_CHUNKS 64
 
-/* In use it is in no list. */
+/* One that is in use is not in the pool. */
 struct hf_lent_maker {
 	struct hf_maker maker;
 	struct hf_read_limit
@@ -41,9 +41,9 @@ void hf_decoder_pool_fini(struct hf_decoder_pool *pool);
 /* One for that view of an open capture, a new one if none waits. env as for hf_maker_init. */
 int hf_decoder_pool_take(struct hf_open *open, uint32_t hart, size_t view, const struct hf_enc_env *env,
 			 struct hf_lent_maker *ret_maker);
-/* It has made a chunk, or some, or failed. */
+/* Gives it back after use. err: of that use; after one it is freed. */
 void hf_decoder_pool_put(struct hf_lent_maker *maker, int err);
-/* The capture is about to be closed. */
+/* Frees those of a capture that is about to be closed. */
 void hf_decoder_pool_drop(const struct hf_open *open);
 
 #endif

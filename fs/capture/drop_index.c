@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An index that does not keep what it promises is thrown away. */
+/* Throws away an index that gave wrong bytes. */
 #include "fs/capture/drop_index.h"
 #include "codecs/base/errors.h"
 #include "fs/base/common.h"
@@ -13,8 +13,8 @@
 #include "fs/facts/shared.h"
 #include "fs/facts/state.h"
 
-/* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong
- * with us. That the index cannot be read is something else. */
+/* So often in that time a version may be indexed again because its views came out otherwise: more of it would be a bug
+ * of ours. An index that cannot be read does not count. */
 enum { REBUILDS_MAX = 2 };
 #define REBUILDS_NS (INT64_C(60) * 1000000000)
 
@@ -26,7 +26,7 @@ static bool may_rebuild(struct hf_capture *capture)
 	if (now_ns - capture->rebuilt_ns > REBUILDS_NS)
 		capture->rebuilt = 0;
 	capture->rebuilt_ns = now_ns;
-	/* Part of what its files are known by. */
+	/* Part of the identity of its index files. */
 	capture->rebuilds++;
 	return capture->rebuilt++ < REBUILDS_MAX;
 }

@@ -5,8 +5,8 @@
 
 #include "fs/facts/capture.h"
 
-/* The index of that version gave wrong bytes: throw it away and build it anew. Or (HF_ERR_INDEX_DIR) it cannot be read:
- * leave it as it is, and build another. */
+/* Throws the index of that version away, because it gave wrong bytes, and builds it anew. why = HF_ERR_INDEX_DIR: it
+ * cannot be read; then its files stay, and another one is built. */
 void hf_capture_drop_index(struct hf_capture *capture, uint64_t version, int why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a capture's index, looked at page by page. */
+/* Checks the files of a capture's index page by page. */
 #include "fs/archive/stamp.h"
 #include "fs/base/common.h"
 #include "fs/base/views.h"
@@ -15,8 +15,8 @@
 
 static_assert(HF_VIEW_COUNT <= 64, "struct hf_examined has a bit for each view");
 
-/* Whether a view of that number may have a table, as far as the catalogue tells. Those in a directory that is to be a
- * capture have no size without a program, and perhaps a table all the same. */
+/* Whether the view may have a table, as far as the catalogue tells. A view whose directory is a capture needs the
+ * program for its size: without that it may have a table, though its size is unknown. */
 static bool may_have_table(const struct hf_facts *facts, size_t view)
 {
 	const size_t harts = facts->hart_count + facts->has_records;
@@ -33,7 +33,7 @@ static bool may_have_table(const struct hf_facts *facts, size_t view)
 	return false;
 }
 
-/* Whether all tables were found that there may be. found: by place in key. */
+/* Whether all tables were found that there may be. found: a bit for each of key. */
 static bool has_tables(const struct hf_facts *facts, const struct hf_view_key *key, size_t key_count, uint64_t found)
 {
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
@@ -47,13 +47,13 @@ static bool has_tables(const struct hf_facts *facts, const struct hf_view_key *k
 	return true;
 }
 
-/* Saves whoever indexes it next from looking again. What the catalogue recalled is so if the files of the index are all
- * there: indexing it again would find as much. */
+/* Saves who indexes it next from looking again. If all files of the index are there, the facts that the catalogue
+ * recalled are confirmed: indexing again would give the same. */
 static void note(struct hf_capture *capture, uint64_t version, uint64_t size, const struct hf_view_key *key,
 		 size_t key_count, const struct hf_examined *found)
 {
 	const struct hf_fs_options *options = &capture->common->options;
-	/* Those in packs have none. */
+	/* Captures in packs have no summary. */
 	const bool sums = options->summary && options->summary_of_indexed && size >= options->pack_below;
 
 	HF_LOCKED(&capture->lock);

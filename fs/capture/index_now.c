@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indexing a capture for whoever waits for it, and perhaps wants the bytes of a view meanwhile. */
+/* Indexes a capture for a caller who waits for it, and who may want the bytes of a view meanwhile. */
 #include "codecs/base/number.h"
 #include "fs/base/callbacks.h"
 #include "fs/base/views.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The view with that path in a view directory; false: it has no encoder, or is not of a capture's own. */
+/* The view with that path in a view directory; false: no encoder makes it, or it is that of a slice. */
 static bool find_tap(const char *view, struct hf_tap *tap)
 {
 	char prefix[24];
@@ -24,7 +24,7 @@ static bool find_tap(const char *view, struct hf_tap *tap)
 	}
 	if (strncmp(view, "hart", 4) != 0 || !hf_number_parse(view + 4, &hart, &rest) || hart > UINT32_MAX)
 		return false;
-	/* Without leading zeros, as names are. */
+	/* A name has no leading zeros. */
 	snprintf(prefix, sizeof prefix, "hart%u/", (unsigned)hart);
 	if (strncmp(view, prefix, strlen(prefix)) != 0)
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds
- * until bytes are wanted, a failure for a minute.
+ * The facts of a capture: its index is looked for, queued and waited for. Facts that the catalogue recalled hold until
+ * bytes are wanted, a failure for a minute.
  */
 #include "fs/capture/index_wait.h"
 #include "codecs/base/errors.h"
@@ -18,14 +18,13 @@
 
 #include <errno.h>
 
-/* After that long a capture that could not be indexed is tried again when someone looks for it. */
+/* After that long a capture that could not be indexed is tried again, when somebody looks for it. */
 #define RETRY_NS (INT64_C(60) * 1000000000)
 
-/* Somebody else who opens it reads the archive, and that may take long: nobody waits for him longer than for an index.
- */
+/* Another thread that opens it reads the archive, which may take long: it is waited for no longer than an index. */
 enum { OPEN_MS = 2000 };
 
-/* A failure of long ago may have passed: forgets it. With the lock held; what is to be let go is returned. */
+/* Forgets a failure of long ago, for its cause may have passed. With the lock held; the caller unrefs the result. */
 static struct hf_facts *forget_failure(struct hf_capture *capture)
 {
 	struct hf_facts *facts = capture->facts;
@@ -58,7 +57,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 	}
 	if (err == HF_ERR_CHANGED || err == HF_ERR_BUSY)
 		return err;
-	/* That says nothing of the capture. In a mount a thread tries again. */
+	/* A shortage says nothing about the capture. In a mount a thread tries again. */
 	if (hf_err_is_shortage(err)) {
 		if (shared->common->options.no_index)
 			return err;
@@ -108,7 +107,7 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 	return err;
 }
 
-/* The index of which the catalogue told is not there: begins as with one that was never indexed. */
+/* The catalogue told of an index that is not there: the capture counts as never indexed. */
 static void forget_recalled(struct hf_capture *capture, struct hf_facts *recalled)
 {
 	bool forgotten;

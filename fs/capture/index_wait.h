@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a capture: its index is looked for, asked for and waited for. */
+/* The facts of a capture: its index is looked for, queued and waited for. */
 #ifndef HF_FS_INDEX_WAIT_H
 #define HF_FS_INDEX_WAIT_H
 
 #include "fs/facts/capture.h"
 
 /*
- * What is known of the indexed capture, with a reference. While it is not indexed HF_ERR_BUSY: its indexing is
- * started (unless the options forbid it) and waited for at most wait_ms.
+ * The facts of the indexed capture, with a reference. If it is not indexed, that is started (unless the options forbid
+ * it) and waited for at most wait_ms; then HF_ERR_BUSY.
  */
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts);
 
-/* Exchanges facts that were only recalled for those of the index, before bytes are read that must fit them: opens it,
- * or waits for it as hf_capture_facts does. HF_ERR_CHANGED if it does not come; *facts is NULL after an error. */
+/* Replaces facts that were only recalled by those of the index, which it opens, or waits for as hf_capture_facts does.
+ * To be called before bytes are read. HF_ERR_CHANGED: there is no index in time. After an error *facts is NULL. */
 int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts);
 
 #endif

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Harts with a line of their own, the column where the words of all lines begin, and files with symbols that are named. */
+/* Harts that get a line each; the column where the text of a line begins; files with symbols that are named. */
 enum { HARTS_SHOWN = 16, INDENT = 17, FILES_SHOWN = 4 };
 
-/* A line of the page begins, with what it is about; the rest follows. */
+/* Begins a line of the page with its label; the caller adds the rest. */
 static void begin_line(struct hf_sink *sink, const char *label)
 {
 	hf_sink_printf(sink, "\n  %-*s", INDENT - 2, label);
@@ -176,7 +176,7 @@ static void put_problems(struct hf_sink *sink, const struct hf_open *open, const
 
 /* ---- its views ---- */
 
-/* A list of names with sizes: what stands before the next one. */
+/* The next entry of a list of names with sizes. */
 static void put_view(struct hf_sink *sink, bool *first, const char *name, uint64_t size)
 {
 	hf_sink_printf(sink, "%s%s ", *first ? "" : ", ", name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a capture, as a page for people: hartfs info. */
+/* The facts of a capture as a page for people: hartfs info. */
 #ifndef HF_FS_INFO_PAGE_H
 #define HF_FS_INFO_PAGE_H
 

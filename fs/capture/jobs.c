@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Between two looks whether another process has finished a capture. */
+/* How long to wait before looking again whether another process has finished a capture. */
 #define AGAIN_NS (INT64_C(500) * 1000000)
 
 static int run_index(struct hf_job *job, struct hf_worker *worker)
@@ -25,8 +25,8 @@ static int run_index(struct hf_job *job, struct hf_worker *worker)
 	if (hf_stopping(shared->common))
 		return HF_ERR_CANCELLED;
 	err = hf_capture_index(capture, false, NULL, NULL, NULL, &diag);
-	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors
-	 * ran out; if that happened too often it is not queued any more. */
+	/* Another process indexes it, the file changes, or memory or descriptors ran out: later. After too many such
+	 * failures hf_jobs_add_after queues it no more. */
 	if (!hf_stopping(shared->common) && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
 			     hf_err_is_shortage(err)))
 		hf_jobs_add_after(capture, false, AGAIN_NS);
@@ -71,7 +71,7 @@ static int run_tell_idle(struct hf_job *job, struct hf_worker *worker)
 
 	(void)worker;
 	pthread_mutex_lock(&jobs->lock);
-	/* Jobs that were cancelled because all is to end have left nothing done. */
+	/* When the file system is closing, jobs were cancelled, and idle does not mean that the work is done. */
 	if (is_idle(jobs) && !hf_stopping(jobs->common)) {
 		on_idle = jobs->on_idle;
 		jobs->on_idle = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Background work of captures as jobs of the executor: indexing, and the messages to the kernel that something changed,
- * which must not be sent by the thread that answers it. And whether any of it is left.
+ * Background work on captures, as jobs of the executor: indexing, and telling the kernel that something changed, which
+ * the thread that answers the kernel must not do. And whether any work is left.
  */
 #ifndef HF_FS_JOBS_H
 #define HF_FS_JOBS_H
@@ -10,28 +10,28 @@
 
 /* lock may be taken with any other lock held but the executor's. */
 struct hf_jobs {
-	/* Set by who opens; it goes up: tells the kernel that it is to forget what it knows of a capture's files. NULL:
-	 * there is no kernel. */
+	/* Set by who opens: makes the kernel forget what it knows of a capture's files. NULL: there is no kernel, as
+	 * in commands without a mount. */
 	void (*on_change)(void *ctx, struct hf_capture *capture);
 	void *ctx;
 	struct hf_common *common;
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	struct hf_job tell_idle;
-	void (*on_idle)(void *ctx); /* told once, then NULL */
+	void (*on_idle)(void *ctx); /* called once, then NULL */
 	void *on_idle_ctx;
-	bool walking; /* captures are being looked for */
+	bool walking; /* the archive is being searched for captures */
 	bool stop;
 };
 
 /* table: whose captures get these jobs. */
 void hf_jobs_init(struct hf_jobs *jobs, struct hf_common *common, struct hf_capture_table *table);
-/* Nobody waits any longer. */
+/* Ends all waits for it. */
 void hf_jobs_stop(struct hf_jobs *jobs);
 /* After the executor was stopped. */
 void hf_jobs_fini(struct hf_jobs *jobs);
 
-/* The archive is to be searched for captures; false: it is already, or all is to end. Then hf_jobs_search_ends. */
+/* Before a search for captures; hf_jobs_search_ends after it. False: there is one already, or the fs is closing. */
 bool hf_jobs_search_begins(struct hf_jobs *jobs);
 void hf_jobs_search_ends(struct hf_jobs *jobs);
 bool hf_jobs_searching(struct hf_jobs *jobs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a capture without indexing it: hartfs ls. */
+/* What can be told of a capture without indexing it: hartfs ls. */
 #include "fs/capture/ls_line.h"
 #include "codecs/base/errors.h"
 #include "fs/capture/all.h"
@@ -19,7 +19,7 @@ static void put_facts(const struct hf_facts *facts, struct hf_fs_ls_line *line)
 	line->instructions = hf_facts_sum(facts).insns;
 }
 
-/* Of the file; of one with a description, of all that it names. */
+/* The size of the file, or of all files that a description names. */
 static uint64_t size_of(struct hf_capture *capture, const struct stat *st)
 {
 	struct hf_members *members;

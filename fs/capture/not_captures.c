@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are no captures: they need not be looked into again before they change. */
+/* Files that are no captures: they are not probed again before they change. */
 #include "fs/capture/not_captures.h"
 #include "codecs/base/err.h"
 #include "fs/archive/stamp.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* A table of fixed size, so that an archive of a million such files costs no more. */
+/* A table of fixed size, however many such files an archive has: a newer entry replaces one with the same slot. */
 enum { SLOTS = 1 << 16 };
 
 struct hf_not_capture {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are no captures: they need not be looked into again before they change. */
+/* Files that are no captures: they are not probed again before they change. */
 #ifndef HF_FS_NOT_CAPTURES_H
 #define HF_FS_NOT_CAPTURES_H
 

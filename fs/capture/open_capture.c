@@ -58,7 +58,7 @@ static int open_stream(struct hf_open *open)
 	err = hf_stream_open(codec, open->source, open->trace.setup, &open->stream, NULL);
 	if (err)
 		open->stream = NULL;
-	/* It could be opened when it was indexed. */
+	/* It could be opened when it was indexed, so the index is damaged. */
 	return !err || hf_err_is_passing(err) ? err : HF_ERR_STATE;
 }
 
@@ -115,18 +115,18 @@ bool hf_open_remove_damaged(struct hf_open *open)
 	return any;
 }
 
-/* It is of no use, or cannot be read. */
+/* Drops an index that is of no use (HF_ERR_STATE), or cannot be read (HF_ERR_INDEX_DIR). */
 static int discard(struct hf_open *open, int why)
 {
 	if (why == HF_ERR_INDEX_DIR)
 		hf_index_dir_failed(open->capture->shared->index_dir);
-	/* What is known to be damaged goes alone. */
+	/* If some files are known to be damaged, the others stay. */
 	if (why != HF_ERR_STATE || !hf_open_remove_damaged(open))
 		hf_open_discard_files(open, why);
 	return HF_ERR_NOT_FOUND;
 }
 
-/* Whether an index can be one of the file: what it leaves out would be lost without a word. */
+/* Whether the index can be one of this file: what it leaves out would be lost without a word. */
 static bool is_plausible(const struct hf_open *open)
 {
 	const struct hf_codec *codec = hf_index_codec(open->index);
@@ -137,7 +137,7 @@ static bool is_plausible(const struct hf_open *open)
 		return true;
 	if (codec->records && !hf_index_records(open->index))
 		return false;
-	/* Of plain bytes there are as many as the file has, or fewer before damage. */
+	/* Without a container the stream is as long as the file, or ends earlier at damage. */
 	return hf_index_box(open->index) || stream == file || (stream < file && hf_index_damage(open->index, &damage));
 }
 
@@ -158,7 +158,7 @@ static void attach_spool(struct hf_open *open, void (*want_spool)(void *open))
 	hf_block_source_spool(open->source, &open->spooling);
 }
 
-/* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */
+/* Opens what is in the index directory. HF_ERR_NOT_FOUND: there is nothing, or it was of no use and is dropped. */
 static int open_indexed(struct hf_open *open, void (*want_spool)(void *open))
 {
 	const struct hf_shared *shared = open->capture->shared;
@@ -180,7 +180,7 @@ static int open_indexed(struct hf_open *open, void (*want_spool)(void *open))
 		}
 		attach_spool(open, want_spool);
 		err = open_stream(open);
-		/* A bad disk under the archive is not the index' fault. */
+		/* If the archive cannot be read, the index is not to blame. */
 		if (err && err != HF_ERR_STATE)
 			return err;
 	}
@@ -191,7 +191,7 @@ static int open_indexed(struct hf_open *open, void (*want_spool)(void *open))
 	return discard(open, err);
 }
 
-/* Everything from the file on; what was opened before an error is the caller's to close. */
+/* Opens all from the file on. The caller closes, also after an error. */
 static int open_all(struct hf_open *open, const struct hf_stamp *stamp, void (*want_spool)(void *open))
 {
 	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
@@ -202,7 +202,7 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp, void (*w
 		err = open_indexed(open, want_spool);
 	if (!err)
 		err = hf_open_take_facts(open);
-	/* The code of a hart is damaged, or cannot be read. */
+	/* The index's code of a hart is damaged, or cannot be read. */
 	if (err == HF_ERR_STATE || err == HF_ERR_INDEX_DIR)
 		err = discard(open, err);
 	if (!err && open->facts->version != open->version)
@@ -212,7 +212,7 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp, void (*w
 
 static uint64_t setup_memory(const struct hf_setup *setup)
 {
-	/* A row with its texts. */
+	/* Bytes of a row with its texts. */
 	enum { ROW = 256 };
 	uint64_t bytes = 0;
 
@@ -227,7 +227,7 @@ static uint64_t setup_memory(const struct hf_setup *setup)
 
 uint64_t hf_open_memory(const struct hf_open *open)
 {
-	/* The stream with its header, the source with its hints, and what malloc adds to all of it. */
+	/* Bytes of the stream with its header, the source with its hints, and of malloc's overhead. */
 	enum { SMALL = 64 << 10 };
 	uint64_t bytes = SMALL + setup_memory(open->trace.setup) + hf_symbols_memory(open->symbol_files.symbols) +
 			 hf_index_memory(open->index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The captures that are open: who gets one, and which one is closed for others. */
+/* Captures that stay open: finding one, opening it, and closing the one used longest ago. */
 #include "fs/capture/open_pool.h"
 #include "codecs/base/errors.h"
 #include "fs/archive/descriptors.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* For descriptors that others are using is waited that long; then it is tried without them. */
+/* So long one waits for descriptors that others are using; then it is tried without them. */
 enum { PATIENCE_MS = 10000 };
 
 void hf_open_pool_init(struct hf_open_pool *pool)
@@ -59,12 +59,12 @@ static void link_newest(struct hf_open_pool *pool, struct hf_open *open)
 
 /* ---- closing ---- */
 
-/* So much is to stay in the list. */
+/* How much may stay in the list. */
 struct room {
 	size_t count;
 	uint64_t bytes;
 	size_t files;
-	bool newest; /* nor is the one used last to be closed: somebody is about to use it again */
+	bool newest; /* the one used last stays, too: somebody is about to use it again */
 };
 
 static struct room room_of(const struct hf_open_pool *pool)
@@ -72,7 +72,7 @@ static struct room room_of(const struct hf_open_pool *pool)
 	return (struct room){HF_OPEN_CAPTURES_MAX, pool->max_bytes, pool->max_files, true};
 }
 
-/* Takes out of the list what was not used for longest; the chain that is returned is the caller's to close. */
+/* Takes those used longest ago out of the list, until the rest fits. The caller closes the chain that is returned. */
 static struct hf_open *take_surplus(struct hf_open_pool *pool, struct room room)
 {
 	struct hf_open *chain = NULL;
@@ -95,7 +95,7 @@ static struct hf_open *take_surplus(struct hf_open_pool *pool, struct room room)
 	return chain;
 }
 
-/* After the list or its bytes changed, without the lock. */
+/* Tells the cache the bytes in the list after they changed. Without the lock. */
 static void lend(struct hf_open_pool *pool)
 {
 	uint64_t bytes;
@@ -107,7 +107,7 @@ static void lend(struct hf_open_pool *pool)
 		hf_cache_lend(pool->cache, HF_LEND_OPEN_CAPTURES, bytes);
 }
 
-/* Closes one that is in no list and nobody's. */
+/* Closes one that is in no list and has no references. */
 static void close_one(struct hf_open_pool *pool, struct hf_open *open)
 {
 	const unsigned files = open->files;
@@ -144,8 +144,8 @@ size_t hf_open_pool_shed(struct hf_open_pool *pool)
 /* ---- opening ---- */
 
 /*
- * Counts the descriptors of one more, which is about to be opened; with the lock held, which it leaves to close others.
- * Nobody who has a capture open waits for another one, so waiting for those in use ends.
+ * Counts the descriptors of one that is about to be opened. With the lock held, which it releases to close others.
+ * Nobody waits for a capture while having another one open, so the wait for those in use ends.
  */
 static void reserve(struct hf_open_pool *pool, const struct hf_common *common)
 {
@@ -188,7 +188,7 @@ static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_ope
 	return 0;
 }
 
-/* Opens what the caller has announced to be opening. With the lock held, which it leaves. */
+/* Opens the capture; the caller has set opening. With the lock held, which it releases. */
 static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
 {
 	struct hf_open_pool *pool = capture->shared->open_pool;
@@ -197,7 +197,7 @@ static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **r
 
 	reserve(pool, capture->common);
 	pthread_mutex_unlock(&pool->lock);
-	/* One of an older version, whose end was not noticed yet. */
+	/* An older version is still open. */
 	if (older)
 		hf_open_drop(capture);
 	err = open_anew(capture, version, &open);
@@ -231,8 +231,7 @@ static bool is_open(const struct hf_capture *capture, uint64_t version)
 	return capture->open && capture->open->version == version;
 }
 
-/* Until that version is open or nobody opens any, or that time has come; with the lock held. False: it is being opened.
- */
+/* Waits until that version is open, nobody opens any, or time is up (false). With the lock held. */
 static bool await_opening(struct hf_open_pool *pool, const struct hf_capture *capture, uint64_t version,
 			  const struct timespec *until)
 {
@@ -242,7 +241,7 @@ static bool await_opening(struct hf_open_pool *pool, const struct hf_capture *ca
 
 	if (!capture->opening || is_open(capture, version))
 		return true;
-	/* Whoever opens it reads the archive, which may take long. */
+	/* The thread that opens it reads the archive, which may take long. */
 	left = hf_job_leave_seat(job);
 	while (capture->opening && !is_open(capture, version) && late != ETIMEDOUT)
 		if (until)
@@ -292,7 +291,7 @@ int hf_open_get_within(struct hf_capture *capture, uint64_t version, unsigned wa
 	return get(capture, version, &until, ret_open);
 }
 
-/* Looks anew at what it holds, after 1, 2, 4, 8... uses: pages of databases come as they are needed. */
+/* Measures its memory again, after 1, 2, 4, 8... uses: databases read their pages when they need them. */
 static void look_again(struct hf_open_pool *pool, struct hf_open *open)
 {
 	const uint64_t bytes = hf_open_memory(open);
@@ -331,7 +330,7 @@ void hf_open_put(struct hf_open *open)
 
 /* ---- spools ---- */
 
-/* The spool of a capture that is to be made. */
+/* Makes the spool of a capture. */
 struct spool_job {
 	struct hf_job job;
 	struct hf_capture *capture;
@@ -376,7 +375,7 @@ static void want_spool(void *ctx)
 
 /* ---- dropping ---- */
 
-/* Takes it out of the list; whether it is the caller's to close. only NULL: whichever it is. With the lock held. */
+/* Takes it out of the list (only NULL: whichever is open). True: the caller closes it. With the lock held. */
 static bool take_out(struct hf_capture *capture, const struct hf_open *only, struct hf_open **ret_open)
 {
 	struct hf_open *open = *ret_open = capture->open;

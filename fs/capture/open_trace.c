@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The description names other files than when it was read, though it looks the same: it is read again. */
+/* The description names other files than when it was read, though its stamp is the same: makes it be read again. */
 static void doubt(struct hf_capture *capture, const struct hf_members *members)
 {
 	HF_LOCKED(&capture->lock);
@@ -15,7 +15,7 @@ static void doubt(struct hf_capture *capture, const struct hf_members *members)
 		capture->stamp.beside = 0;
 }
 
-/* Why a description is no good, for info.json; NULL: it is. */
+/* Notes why a description is wrong, for info.json; NULL: it is not. */
 static void complain(struct hf_capture *capture, const struct hf_setup_error *error)
 {
 	char *text = NULL, *old, line[16] = "";

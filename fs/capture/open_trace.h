@@ -7,12 +7,11 @@
 #include "fs/program/symbol_files.h"
 #include "fs/stream/trace.h"
 
-/* Opens that version of the capture, to be closed only after success. HF_ERR_CHANGED if it is another one by now, never
- * HF_ERR_NOT_FOUND; what is wrong with a description is the capture's complaint from then on, and in *diag (may be
- * NULL). */
+/* Opens the files with that stamp, to be closed only after success. HF_ERR_CHANGED if they are others by now, never
+ * HF_ERR_NOT_FOUND. What is wrong with a description is noted in the capture, and in *diag (may be NULL). */
 int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 			  struct hf_diag *diag);
-/* hf_symbol_files_open for it. */
+/* hf_symbol_files_open of the capture. */
 int hf_capture_open_symbol_files(struct hf_capture *capture, const struct hf_trace *trace, const struct hf_stamp *stamp,
 				 struct hf_symbol_files *ret_files);
 

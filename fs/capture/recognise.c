@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files and directories are captures: they are looked into when they are new, and anew when they change. */
+/* Which files and directories are captures: they are probed when they are new, and again when they change. */
 #include "fs/capture/recognise.h"
 #include "fs/archive/params.h"
 #include "fs/archive/path.h"
@@ -20,19 +20,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So long what was found of who may read the views holds for lists of directories. */
+/* For lists of directories the access to views may be that of so long ago. */
 #define ACCESS_NS INT64_C(1000000000)
-/* Who goes through the directories of a capture need not look beside it for each. */
+/* A walk through the directories of a capture looks for files beside it only so often. */
 #define BESIDE_NS (INT64_C(5) * 1000000)
 
-/* A description that can be read now, though it has not changed. With the lock held. */
+/* Whether a description could not be read before, and can be now. With the lock held. */
 static bool is_read_at_last(const struct hf_capture *capture, const struct hf_found *found)
 {
 	return capture->members && capture->members->unread && !(found->members && found->members->unread);
 }
 
-/* Begins a new version, of content that was just recognised (codec NULL: not recognised any more). False: it is known
- * already. */
+/* Begins a new version with what was recognised (codec NULL: no capture any more). False: nothing has changed. */
 static bool renew(struct hf_capture *capture, const struct hf_found *found)
 {
 	const struct hf_shared *shared = capture->shared;
@@ -52,7 +51,7 @@ static bool renew(struct hf_capture *capture, const struct hf_found *found)
 	facts = capture->facts;
 	capture->facts = NULL;
 	capture->stamp = found->stamp;
-	/* Who found it before it went still asks for its format. */
+	/* A capture that is gone keeps its format: who found it before may still ask for it. */
 	if (found->codec) {
 		capture->box = found->box;
 		capture->codec = found->codec;
@@ -83,8 +82,8 @@ static bool renew(struct hf_capture *capture, const struct hf_found *found)
 	return true;
 }
 
-/* Notes who may read the views, by a look at these members (NULL: at a file alone) that began at that time, unless they
- * are others by now or a later look was noted. */
+/* Notes who may read the views, as a look at these members (NULL: at a single file) found it that began at that time.
+ * Not if the members are others by now, or a later look was noted. */
 static void note_access(struct hf_capture *capture, const struct hf_members *members, int64_t begun_ns,
 			const struct hf_access *access)
 {
@@ -181,7 +180,7 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool again
 	err = hf_probe_file(capture->shared->archive, capture->path, &found.box, &found.codec, &found.stamp);
 	if (hf_err_is_shortage(err))
 		return err;
-	/* What could not be read may be readable the next time: that is not remembered, and it is looked at again. */
+	/* What could not be read may be readable next time: it is not remembered. */
 	if (err)
 		found = (struct hf_found){.box = NULL};
 	else {
@@ -210,14 +209,14 @@ static int add_recalled(const struct hf_shared *shared, const char *path, const 
 	if (err)
 		return err;
 	*ret_capture = capture;
-	/* With another file beside it, or another member, than then the sizes are others. */
+	/* If a file beside it or a member has changed since, sizes differ. */
 	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != hf_stamp_around(&found->stamp))
 		return 0;
 	err = hf_catalogue_use_facts(capture, 1, entry, &facts);
 	if (err)
 		return err;
 	pthread_mutex_lock(&capture->lock);
-	/* Unless somebody else came first and perhaps found more. Nobody has seen it otherwise: no notice. */
+	/* Unless another thread came first, and perhaps found more. The kernel has seen no older state: no notice. */
 	if (capture->version == 1 && capture->state == HF_CAPTURE_UNKNOWN && !capture->facts &&
 	    hf_stamp_same(&capture->stamp, &found->stamp)) {
 		capture->facts = facts;
@@ -251,7 +250,7 @@ static int add_file(const struct hf_shared *shared, const char *path, struct hf_
 	return err;
 }
 
-/* What cannot be read may be a capture. A part of a capture with a description is that one's to complain of. */
+/* A file that cannot be read may be a capture: an error, unless it is a member of a described one, which tells it. */
 static int unread(const struct hf_shared *shared, const char *path, int err)
 {
 	bool member;
@@ -260,6 +259,7 @@ static int unread(const struct hf_shared *shared, const char *path, int err)
 	return claim_err ? claim_err : member ? 0 : err;
 }
 
+<<<<<<< HEAD
 static int find_described(const struct hf_shared *shared, const char *path, const char *ini, const struct stat *st,
 			  struct hf_capture **ret_capture);
 
@@ -283,6 +283,9 @@ static bool was_own(const struct hf_catalogue_entry *entry)
 }
 
 /* A new file: as the catalogue has it, or as it looks. */
+=======
+/* A new file, as the catalogue has it, or probed. */
+>>>>>>> main
 static int find_file(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	struct hf_found found = {.stamp = hf_stamp_of(st)};
@@ -417,7 +420,7 @@ bool hf_capture_is_described(struct hf_capture *capture)
 	return capture->members;
 }
 
-/* The stat of the capture's own file at path, of which st is the stat: the description's of a directory. */
+/* *st, of path, becomes the stat of the capture's own file: for a directory that of its description. */
 static int stat_own(const struct hf_archive *archive, const char *path, struct stat *st)
 {
 	char ini[HF_PATH_SIZE];
@@ -472,7 +475,7 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 
 /* ---- either ---- */
 
-/* Looks at what is not known yet. */
+/* A path that is not known yet. */
 static int find_new(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	char ini[HF_PATH_SIZE];
@@ -486,7 +489,7 @@ static int find_new(const struct hf_shared *shared, const char *path, const stru
 	return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(shared, path, st, ret_capture) : 0;
 }
 
-/* Looks anew at what is known, of whose path *st is the stat; it becomes that of the capture's own file. */
+/* A known capture, with the stat of its path in *st, which becomes that of the capture's own file. */
 static int find_again(struct hf_capture *known, struct stat *st, bool again, bool *ret_gone)
 {
 	char ini[HF_PATH_SIZE];
@@ -509,7 +512,7 @@ static int find_again(struct hf_capture *known, struct stat *st, bool again, boo
 	return 0;
 }
 
-/* hf_recognise, with the error of what cannot be read. */
+/* hf_recognise, but what cannot be read is an error. */
 static int find_readable(const struct hf_shared *shared, const char *path, const struct stat *st,
 			 struct hf_capture **ret_capture)
 {

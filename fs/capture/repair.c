@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* Nothing is there that could be opened. */
+/* There is no index, or no table of the view. */
 enum { ABSENT = 1 };
 
 static int try_open(struct hf_capture *capture, uint64_t version, int view, struct hf_open **ret_open)
@@ -20,7 +20,7 @@ static int try_open(struct hf_capture *capture, uint64_t version, int view, stru
 
 	if (err == HF_ERR_NOT_FOUND)
 		return ABSENT;
-	/* Made again it is not what it was. */
+	/* The index that was made again differs from the old one. */
 	if (err == HF_ERR_MISMATCH) {
 		hf_capture_drop_index(capture, version, err);
 		return HF_ERR_CHANGED;
@@ -32,7 +32,7 @@ static int try_open(struct hf_capture *capture, uint64_t version, int view, stru
 	return err;
 }
 
-/* Whether a repair came to its end. */
+/* Waits for a repair. Returns whether it ended. */
 static bool await(struct hf_capture *capture, uint64_t version, unsigned wait_ms)
 {
 	const struct timespec until = hf_in_ms(wait_ms);
@@ -55,7 +55,7 @@ int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, un
 	if (err != ABSENT)
 		return err;
 	hf_capture_repair(capture, version);
-	/* Where nothing is indexed in the background, it is done here. */
+	/* Nothing is indexed in the background: done here. */
 	if (wait_ms && capture->common->options.no_index)
 		done = !hf_capture_index(capture, true, NULL, NULL, NULL, &diag);
 	else if (wait_ms)

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where files are: in the archive, or in the debug directory, which is dir then. */
+/* Where source files are looked for: in the archive, or in the debug directory. */
 struct place {
 	struct hf_open_files *open_files;
-	struct hf_debug_dir *dir; /* NULL: the archive */
+	struct hf_debug_dir *dir; /* NULL: in the archive */
 	const struct hf_elf_nearby *files;
 };
 

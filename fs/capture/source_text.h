@@ -13,14 +13,14 @@ struct hf_source_text {
 	char *bytes; /* owned; NULL: there is none */
 	size_t size;
 	char *path;	 /* owned: from the archive's root, or with that of the debug directory before it */
-	unsigned others; /* files of that name that come behind it */
+	unsigned others; /* further files of that name */
 	bool too_long;	 /* that is why there is none, */
 	bool too_many;	 /*   or that: its lines */
 };
 
 /*
- * Of the file whose path ends with that name, which has no slash: the first one of x.d, or else that of the debug
- * directory. To be freed after success; it is no error if there is none. HF_ERR_CHANGED, and what reading returns.
+ * The text of the file with that name (no slash): the first one in x.d, or else in the debug directory. To be freed
+ * after success; that there is none is no error. HF_ERR_CHANGED, and what reading returns.
  */
 int hf_source_text_read(const struct hf_open *open, const char *name, struct hf_source_text *ret_text);
 void hf_source_text_free(struct hf_source_text *text);

@@ -47,6 +47,6 @@ void hf_spooler_make(struct hf_open *open)
 	else if (err != HF_ERR_BUSY)
 		hf_common_log(shared->common, 4, "%s: could not be recompressed in the index directory: %s", capture->path,
 			  hf_err_name(err));
-	/* Where another process is at it, it is looked for when it would pay again. */
+	/* If another process makes it, it is looked for when a spool would pay again. */
 	hf_block_source_spooled(open->source, !err || err == HF_ERR_BUSY);
 }

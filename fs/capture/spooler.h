@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spools: copies of streams in the index directory that can be entered everywhere (index/store/spool.h). */
+/* Spools: copies of streams in the index directory, in a form that can be entered anywhere (index/store/spool.h). */
 #ifndef HF_FS_SPOOLER_H
 #define HF_FS_SPOOLER_H
 
 struct hf_open;
 
-/* Makes that of an opened capture, whose stream is read again and again. */
+/* Makes the spool of an opened capture whose stream is read again and again. */
 void hf_spooler_make(struct hf_open *open);
 
 #endif

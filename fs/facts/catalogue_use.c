@@ -19,14 +19,14 @@
 #include <stdlib.h>
 
 /*
- * Between the first news and writing them down: so many ms, and so many times as long as writing took, because each
- * time the whole catalogue is written.
+ * A change is written after DELAY_NS, or after DELAY_TIMES as long as the last write took, if that is more: each time
+ * the whole catalogue is written.
  */
 enum { DELAY_TIMES = 50 };
 #define DELAY_NS (INT64_C(2) * 1000000000)
 #define AGAIN_NS (INT64_C(60) * 1000000000)
 
-/* At the end another process may be writing: that long is waited for it. */
+/* At the end another process may be writing: so often, and so long, it is waited for. */
 enum { LAST_TRIES = 20, LAST_WAIT_MS = 50 };
 
 static bool exists(void *ctx, const char *path)
@@ -50,7 +50,7 @@ static int open_catalogue(const struct hf_shared *shared, const char *path)
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
 		if (!shared->views->wanted[i])
 			continue;
-		/* program.elf has the lines that the listing shows. */
+		/* program.elf shows the same symbols as the listing. */
 		views[key.view_count] = (struct hf_view_key){
 			.ops = hf_fs_view_ops(i),
 			.params = hf_view_params(shared->views, i == HF_VIEW_PROGRAM ? hf_views_naming() : i)};
@@ -65,7 +65,7 @@ static int open_catalogue(const struct hf_shared *shared, const char *path)
 	return hf_catalogue_open(shared->index_fd, &key, &use->catalogue);
 }
 
-/* Whether everything is written down. */
+/* Writes all changes. */
 static int flush(const struct hf_shared *shared)
 {
 	struct hf_catalogue_use *use = shared->catalogue_use;
@@ -99,12 +99,12 @@ static int run_write(struct hf_job *job, struct hf_worker *worker)
 	pthread_mutex_lock(&use->lock);
 	if (delay < DELAY_NS)
 		delay = DELAY_NS;
-	/* A directory that fails is tried again, less and less often. */
+	/* A directory that fails is tried again, each time later. */
 	if (err == HF_ERR_INDEX_DIR && delay < 2 * use->delay_ns)
 		delay = 2 * use->delay_ns < AGAIN_NS ? 2 * use->delay_ns : AGAIN_NS;
 	use->delay_ns = delay;
 	use->many = err ? SIZE_MAX : HF_CATALOGUE_MANY;
-	/* After another failure, whose cause will hardly have passed already: with the next news. */
+	/* Other failures will not pass soon: tried again with the next change. */
 	use->dirty |= err == HF_ERR_BUSY || err == HF_ERR_INDEX_DIR;
 	again = use->dirty;
 	pthread_mutex_unlock(&use->lock);
@@ -241,7 +241,7 @@ void hf_catalogue_use_put_not_capture(const struct hf_shared *shared, const char
 		put(shared, path, &entry);
 }
 
-/* What the facts say, into an entry whose harts and sizes are to be freed. */
+/* Fills an entry from the facts; its harts and sizes are to be freed. */
 static int fill_entry(const struct hf_catalogue_use *use, const struct hf_facts *facts, uint64_t beside,
 		      struct hf_catalogue_entry *entry)
 {

@@ -32,8 +32,8 @@ static void free_executable(struct hf_executable *exe)
 }
 
 /*
- * The jump table of a hart with Zcmt, as far as nothing else was executed there: packets that leave table jumps out can
- * only be decoded with it, so that a copy of a view needs it.
+ * Adds the jump table of a hart with Zcmt where no code was executed: packets that leave table jumps out can only be
+ * decoded with it, so a copy of a view needs it.
  */
 static int add_table(struct hf_executable *exe, const struct hf_stream *stream, uint32_t hart)
 {
@@ -59,7 +59,7 @@ static int add_table(struct hf_executable *exe, const struct hf_stream *stream, 
 	return err;
 }
 
-/* HF_ERR_UNSUPPORTED with the reason if it cannot be one image. */
+/* HF_ERR_UNSUPPORTED, with the reason: its code cannot be one image. */
 static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, char *reason, size_t size)
 {
 	const struct hf_symbols *lines = NULL;
@@ -101,7 +101,7 @@ static int make(struct hf_open *open, uint32_t hart, uint64_t owner, char *reaso
 	return err;
 }
 
-/* The text is the codec's; what it may depend on is in side. */
+/* The codec writes the text; side has all that it may depend on. */
 static int write_side(const struct hf_executable *exe, struct hf_open *open, uint32_t hart, size_t number,
 		      struct hf_sink *sink)
 {
@@ -184,7 +184,7 @@ static void put(struct hf_executables *executables, struct hf_executable *exe)
 		free_executable(exe);
 }
 
-/* The one of owner with a reference; NULL if it is the caller's to make, for whom the others wait. */
+/* The one of owner, with a reference. NULL: the caller must make it, while others wait, and call keep. */
 static struct hf_executable *find(struct hf_executables *executables, uint64_t owner)
 {
 	struct hf_executable *exe = NULL;
@@ -201,7 +201,7 @@ static struct hf_executable *find(struct hf_executables *executables, uint64_t o
 	return exe;
 }
 
-/* Symbols are in a list, in the file's layout and as a name each. */
+/* A symbol costs a row of a list, its bytes in the file's layout, and its name. */
 static uint64_t memory_of(const struct hf_executable *exe)
 {
 	enum { SYMBOL = 160 };
@@ -209,7 +209,7 @@ static uint64_t memory_of(const struct hf_executable *exe)
 	return exe ? hf_image_memory(exe->image) + exe->symbols.count * SYMBOL + hf_elf_lines_memory(exe->elf) : 0;
 }
 
-/* Ends what find began. exe is NULL if it could not be made. */
+/* After find returned NULL. exe: NULL if it could not be made. */
 static void keep(struct hf_executables *executables, struct hf_executable *exe)
 {
 	struct hf_executable *old = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.elf of a hart: made of the code in its index and of the symbols beside the capture. It is no view of the
- * events and has no table; any range of it is written when it is read.
+ * program.elf of a hart, made of the code in its index and the symbols beside the capture. It is no view of events and
+ * has no table: any range of it is written when it is read.
  */
 #ifndef HF_FS_EXECUTABLE_H
 #define HF_FS_EXECUTABLE_H
@@ -12,13 +12,13 @@
 struct hf_captures;
 struct hf_open;
 
-/* The one that was used last: there is code of up to 64 MiB in it, so there is no other. */
+/* Only the one used last is kept: it has up to 64 MiB of code. */
 struct hf_executables {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct hf_executable *last;
 	bool making;
-	struct hf_cache *cache; /* is told how large it is; set before the first use */
+	struct hf_cache *cache; /* is told its size; set before the first use */
 };
 
 void hf_executables_init(struct hf_executables *executables);
@@ -27,16 +27,16 @@ void hf_executables_fini(struct hf_executables *executables);
 struct hf_facts_view;
 
 /*
- * Sets the sizes, in view[HF_VIEW_ALL], of a hart's program.elf and of the files beside encoders' own whose views have
- * a size: HF_NOWHERE if there cannot be a program, and then why not in *ret_refusal, which is the caller's to free.
+ * Sets the sizes, in view[HF_VIEW_ALL], of a hart's program.elf and of the files beside those views that have a size.
+ * HF_NOWHERE: there can be no program; then *ret_refusal, to be freed, says why.
  */
 int hf_executable_measure(struct hf_open *open, uint32_t hart, struct hf_facts_view *view, char **ret_refusal);
 
-/* All of the file with the number side (hf_fs_side) into the sink. owner: of the hart's program.elf. */
+/* Writes the file with the number side (hf_fs_side). owner: of the hart's program.elf. */
 int hf_executable_side(struct hf_open *open, uint32_t hart, uint64_t owner, size_t side, struct hf_sink *sink);
 
-/* Bytes [offset, offset + size) into bytes, of which it must have at least as many more as HF_SINK_ROOM. owner tells
- * one program.elf from others. HF_ERR_MISMATCH if it is not total bytes long. */
+/* Reads [offset, offset + size) into bytes, which must have room for HF_SINK_ROOM more. owner tells one program.elf
+ * from others. HF_ERR_MISMATCH: it is not total bytes long. */
 int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint64_t total, uint64_t offset,
 		       size_t size, uint8_t *bytes);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* A number for what the capture is now. */
+/* A number for the present content of the capture. */
 static uint64_t content_of(struct hf_capture *capture)
 {
 	uint64_t words[5];

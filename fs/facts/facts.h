@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one record of what is known of a version of a capture: names, sizes, why a view is missing, why all of it failed.
- * Lists of directories, attributes, info.json and the catalogue's row are made from it; made from the index
- * (open_facts.c), or recalled from the catalogue (memory.c). Facts do not change; they outlive the opened capture.
+ * Directories, attributes, info.json and the catalogue's row are made from it. Facts come from the index (open_facts.c)
+ * or the catalogue (catalogue_use.c). They do not change, and outlive the opened capture.
  */
 #ifndef HF_FS_FACTS_H
 #define HF_FS_FACTS_H
@@ -24,7 +24,7 @@ struct hf_facts_view {
 struct hf_facts_hart {
 	struct hf_index_hart info;
 	struct hf_facts_view *view; /* one for each number, HF_VIEW_ALL */
-	char *no_program;           /* why there is no program.elf of this hart; NULL if there is, or is of none */
+	char *no_program;           /* why this hart alone has no program.elf; NULL: it has one, or no hart has */
 };
 
 /* All that is known of one version of a capture. */
@@ -33,21 +33,21 @@ struct hf_facts {
 	uint64_t version;
 	uint64_t content;             /* hf_node_key.content of its files; not 0 */
 	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
-	char *complaint;              /* this, or undecoded, in words, if there are better ones than the code's */
+	char *complaint;              /* failure or undecoded in better words than the code's; or NULL */
 	struct hf_known known;
 	uint64_t stream_owner, merged_owner, text_owner[HF_TEXTS]; /* in the cache */
 	/* What the catalogue does not have. */
-	const char **refusal;         /* for each number: why there is no such view, NULL if there is, or no encoder */
+	const char **refusal;         /* for each number: why there is no such view; NULL: there is, or no encoder */
 	uint64_t index_size;          /* bytes of its files, as info.json has it */
 	size_t hart_count;            /* without the records */
 	struct hf_facts_hart *hart;   /* hart_count, and then the records if has_records */
 	bool has_records;
-	bool recalled;                /* from the catalogue: the index has the last word; refusal is NULL */
+	bool recalled;                /* from the catalogue, until the index is opened; refusal is NULL */
 };
 
-/* Facts that say nothing yet, with one reference; NULL: out of memory. */
+/* Empty facts, with one reference; NULL: out of memory. */
 struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version);
-/* Whether it could not be indexed, or nothing of it be decoded. */
+/* Whether the capture could not be indexed, or nothing of it decoded. */
 bool hf_facts_has_failed(const struct hf_facts *facts);
 /* Why, in words. */
 void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size);
@@ -57,7 +57,7 @@ void hf_facts_unref(struct hf_facts *facts);
 bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b);
 /* Whether two indexes tell the same of a hart. */
 bool hf_facts_same_hart(const struct hf_index_hart *a, const struct hf_index_hart *b);
-/* Drops what the cache has of them. */
+/* Drops the blocks that the cache has of them. */
 void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache);
 /* NULL if there is no such hart. HF_HART_RECORDS is one. */
 const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t id);
@@ -68,8 +68,7 @@ struct hf_facts_sum {
 };
 struct hf_facts_sum hf_facts_sum(const struct hf_facts *facts);
 
-/* What stands for the texts of info.json and errors.txt, as content does for the views: another one with another text.
- */
+/* A number for the texts of info.json and errors.txt, as content is for the views. */
 uint64_t hf_facts_text(const struct hf_facts *facts);
 
 #endif

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 enum { DELAY_FIRST_S = 1, DELAY_MAX_S = 60, LOOK_S = 1 };
-/* Though the disk has no more room than when it was full, what waits is tried each so many times: others' quotas and
- * reservations do not show. */
+/* While the disk has no more room than when it was full, only each so many-th time something is tried: a quota may have
+ * changed, which free space does not show. */
 enum { SKIP_MAX = 8 };
 
 #define S INT64_C(1000000000)
@@ -29,7 +29,7 @@ static bool may_retry(const struct hf_index_dir *dir)
 	return !dir->stop && dir->fd >= 0 && !dir->shared->common->options.no_index;
 }
 
-/* At the latest. */
+/* Tries again after that time, or before. */
 static void retry_after(struct hf_index_dir *dir, unsigned seconds)
 {
 	if (may_retry(dir))
@@ -49,10 +49,10 @@ int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, 
 				     .pack = {.fn = run_pack, .work = HF_WORK_CHORE},
 				     .retry = {.fn = run_retry, .work = HF_WORK_CHORE}};
 	pthread_mutex_init(&dir->lock, NULL);
-	/* Without memory files captures wait for the directory: no reason to give up. */
+	/* If there is no room for a memdir, captures wait for the directory. */
 	if (memory)
 		hf_memdir_new(fd, memory, &dir->memdir);
-	/* Without packs each index has its own files. */
+	/* If there are no packs, each index has its own files. */
 	if (fd >= 0)
 		hf_packs_new(fd, &dir->packs);
 	if (fd < 0) {
@@ -93,7 +93,7 @@ static struct hf_memdir_stats memory_of(const struct hf_index_dir *dir)
 	return stats;
 }
 
-/* The cache holds so much less. */
+/* Tells the cache how many bytes it lends. */
 static void lend(struct hf_index_dir *dir)
 {
 	if (dir->shared->common->cache && !dir->shared->common->closing)
@@ -135,7 +135,7 @@ int hf_index_dir_flush(struct hf_index_dir *dir)
 	return err;
 }
 
-/* What was not written is tried with all else that was not, or with the next captures. */
+/* What could not be written is tried again with all else, or with the next captures. */
 static int run_pack(struct hf_job *job, struct hf_worker *worker)
 {
 	(void)worker;
@@ -154,7 +154,7 @@ void hf_index_dir_packed(struct hf_index_dir *dir)
 		hf_job_submit_after(dir->shared->common->exec, &dir->pack, S);
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void format(const struct hf_index_dir *dir, const struct hf_fault *fault, char *buf, size_t size)
 {
@@ -207,7 +207,7 @@ static void find_oldest(void *ctx, struct hf_capture *capture)
 		*oldest = (struct oldest){.capture = capture, .failed_ns = capture->failed_ns};
 }
 
-/* Queues the captures that wait longest, so many of them; returns how many. */
+/* Queues up to most captures that wait, longest first; returns how many. */
 static unsigned queue_waiting(struct hf_index_dir *dir, unsigned most)
 {
 	unsigned count = 0;
@@ -227,7 +227,7 @@ static unsigned queue_waiting(struct hf_index_dir *dir, unsigned most)
 	return count;
 }
 
-/* What waits is tried when the disk has more room than when that was too little; one capture tells of all. */
+/* If the disk has more room than when it was full, one of the waiting captures is tried. */
 static void try_waiting(struct hf_index_dir *dir)
 {
 	const uint64_t room = hf_memdir_room(dir->fd);
@@ -240,7 +240,7 @@ static void try_waiting(struct hf_index_dir *dir)
 		queue_waiting(dir, 1);
 }
 
-/* When there is nothing that could be written, only a try tells that it can be. */
+/* When nothing waits to be written, only a test file shows whether writing works. */
 static void try_alone(struct hf_index_dir *dir)
 {
 	struct oldest oldest = {0};
@@ -271,7 +271,7 @@ static void try_again(struct hf_index_dir *dir)
 	lend(dir);
 	if (moved)
 		hf_index_dir_wrote(dir);
-	/* What is smaller, or has been made smaller, may fit. */
+	/* A smaller one may fit. */
 	if (err != HF_ERR_INDEX_DIR || room)
 		try_waiting(dir);
 	if (!err && !moved)
@@ -296,7 +296,7 @@ static int run_retry(struct hf_job *job, struct hf_worker *worker)
 	return 0;
 }
 
-/* With the lock held. Commands end before trying again pays; a directory that is not there is not met again. */
+/* With the lock held. Commands end before trying again pays; a missing directory is not tried again. */
 static void begin_to_fail(struct hf_index_dir *dir)
 {
 	dir->failing = true;
@@ -319,7 +319,7 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 	if (!fault.errnum)
 		fault.errnum = EIO;
 	pthread_mutex_lock(&dir->lock);
-	/* Without a directory its first reason stays the reason. */
+	/* If there is no directory, the first reason stays. */
 	if (dir->failing && dir->fd < 0)
 		fault = dir->fault;
 	news = !dir->failing || dir->fault.errnum != fault.errnum;
@@ -333,13 +333,13 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 	lend(dir);
 	if (dir->memdir)
 		hf_memdir_keep(dir->memdir, true);
-	/* Commands that cannot do without say it themselves. */
+	/* Commands that need a directory say it themselves. */
 	if (news && !dir->unwanted)
 		hf_common_log(dir->shared->common, dir->memdir ? 4 : 7,
 			      dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
 
-/* With the lock held: something is still to be written, though it may have begun to work when that was nearly done. */
+/* With the lock held: writing works, but something is still to be written. */
 static void go_on(struct hf_index_dir *dir)
 {
 	const bool told_full = dir->told_full;
@@ -396,7 +396,7 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	pthread_mutex_unlock(&dir->lock);
 	if (!failing)
 		return;
-	/* Each success is worth two more tries: soon all, if there is room for all, and few if there is not. */
+	/* After each success two more are tried: soon all if there is room, and few if not. */
 	well = !queue_waiting(dir, 2) && memory_of(dir).files == 0 && !(dir->packs && hf_packs_waiting(dir->packs));
 	if (!well)
 		return;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The index directory as a file system uses it: written as long as that works; while it does not, memory takes its
- * place (index/store/memdir.h), and it is tried again, after a second at first and a minute in the end. What fails there is
- * never a capture's fault.
+ * The index directory of a file system. While writing it fails, indexes are kept in memory (index/store/memdir.h), and
+ * it is tried again, after a second at first and up to a minute later. Its failures never make a capture fail.
  */
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
@@ -22,55 +21,55 @@ struct hf_index_dir {
 	const struct hf_shared *shared;
 	int fd;                    /* -1: there is none */
 	char *path;                /* as it is shown */
-	bool unwanted;             /* there is none and nobody asked for one: indexes are kept in memory */
-	uint64_t memory;           /* bytes that they may take there */
+	bool unwanted;             /* nobody asked for a directory: indexes are kept in memory */
+	uint64_t memory;           /* most bytes of indexes in memory */
 	struct hf_memdir *memdir;  /* NULL: nothing is kept in memory */
 	struct hf_packs *packs;    /* NULL: there is no directory */
 	uint64_t pack_below;       /* captures of fewer bytes go into packs */
-	struct hf_job pack;        /* publishes those that wait for one */
+	struct hf_job pack;        /* publishes indexes that wait for a pack */
 	pthread_mutex_t lock;      /* from here on; a leaf */
 	struct hf_job retry;
 	bool stop;
-	bool has_failed;           /* it may be that something is in memory only */
+	bool has_failed;           /* something may be in memory only */
 	bool failing;
 	struct hf_fault fault;     /* the last one, if failing */
 	time_t since;
-	uint64_t failures;         /* that were met */
+	uint64_t failures;         /* so far */
 	unsigned delay_s;          /* between two tries */
-	int64_t looked_ns;         /* the last one because somebody looked */
-	uint64_t room;             /* there was no more when it failed for want of it */
-	unsigned skipped;          /* tries that were left out since there was no more */
-	bool told_full;            /* that the memory does not suffice */
-	bool told_well;            /* that it works, though something is still to be written */
+	int64_t looked_ns;         /* when somebody's look caused a try last */
+	uint64_t room;             /* free bytes of the disk when it was full */
+	unsigned skipped;          /* tries left out because there was no more room */
+	bool told_full;            /* it was logged that memory does not suffice */
+	bool told_well;            /* it was logged that writing works again */
 };
 
-/* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why
- * fd is -1, if it is; 0: nobody asked for a directory. */
+/* Takes fd, copies path (NULL: not known). memory: most bytes of indexes in memory, 0: none. error: why fd is -1; 0:
+ * nobody asked for a directory. */
 int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, uint64_t memory, int error);
-/* It is not tried again. */
+/* Ends the tries. */
 void hf_index_dir_stop(struct hf_index_dir *dir);
-/* After a last try to write what is in memory. */
+/* Tries a last time to write what is in memory. */
 void hf_index_dir_fini(struct hf_index_dir *dir);
 
-/* Where an index is to be written that does not fit in so many bytes: hf_build.dirfd. *ret_memory: in memory. */
+/* The directory for an index of more than too_small bytes: hf_build.dirfd. *ret_memory: it is in memory. */
 int hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_memory);
-/* Bytes that may still be kept in memory. */
+/* Bytes of memory that are still free for indexes. */
 uint64_t hf_index_dir_free(struct hf_index_dir *dir);
-/* HF_ERR_INDEX_DIR was returned to this thread by a call that had to do with the directory itself. */
+/* A call with the directory returned HF_ERR_INDEX_DIR to this thread. */
 void hf_index_dir_failed(struct hf_index_dir *dir);
-/* Where the index of a capture of that size is to be written if it is to go into a pack, or -1. */
+/* The directory for the index of a capture of that size if it goes into a pack, else -1. */
 int hf_index_dir_choose_pack(struct hf_index_dir *dir, uint64_t size);
-/* An index was written there: it is published within a second or so. */
+/* An index was written for a pack: it is published within about a second. */
 void hf_index_dir_packed(struct hf_index_dir *dir);
-/* Publishes what waits to go into a pack: 0, or why it waits still. */
+/* Publishes what waits for a pack: 0, or why it still waits. */
 int hf_index_dir_flush(struct hf_index_dir *dir);
 /* Something was written to memory instead. */
 void hf_index_dir_kept(struct hf_index_dir *dir);
-/* Memory did not suffice either: a capture waits, and is tried again when the directory is. */
+/* Memory did not suffice either: a capture waits until the directory is tried again. */
 void hf_index_dir_waited_for(struct hf_index_dir *dir);
-/* Something was written there: if nothing is left to be written all is well again. */
+/* Something was written to the directory: its failure is over if nothing else is left to be written. */
 void hf_index_dir_wrote(struct hf_index_dir *dir);
-/* Somebody looks at a capture that waits: whether it is worth a try now. */
+/* Somebody looks at a capture that waits: whether to try it now. */
 bool hf_index_dir_may_try(struct hf_index_dir *dir);
 
 /* "index directory DIR: writing failed: No space left on device"; false: nothing is wrong, and buf is "". */

@@ -52,7 +52,7 @@ static void put_view(struct hf_json *json, const char *name, uint64_t size, cons
 	hf_json_close(json, '}');
 }
 
-/* Why a hart has not the program that others have, or a view that needs it; false: that is not why. */
+/* Whether a hart lacks a view because it has no program, though others have; buf: why. */
 static bool lacks_program(const struct hf_facts *facts, const struct hf_facts_hart *hart, size_t view, char *buf,
 			  size_t size)
 {
@@ -66,7 +66,7 @@ static bool lacks_program(const struct hf_facts *facts, const struct hf_facts_ha
 	return true;
 }
 
-/* One view of a hart with its size, or with the reason why it is its harts' but not this one's. */
+/* One view of a hart: its size, or why this hart does not have it though others do. */
 static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, const struct hf_facts_hart *hart,
 			  size_t view)
 {
@@ -93,7 +93,7 @@ static void put_refusal(struct hf_json *json, const struct hf_facts *facts, size
 	put_view(json, text, 0, facts->refusal[view]);
 }
 
-/* Whether a capture has a directory all/, or could have; then *ret_reason says why there is none, NULL: there is. */
+/* Whether a capture has all/ (*ret_reason NULL), or could have it; *ret_reason: why it does not. */
 static bool merges(const struct hf_facts *facts, const char **ret_reason)
 {
 	const size_t view = hf_views_merged();
@@ -112,7 +112,7 @@ static bool merges(const struct hf_facts *facts, const char **ret_reason)
 	return true;
 }
 
-/* The same of a path that is in it. */
+/* Why there is no such path in all/. */
 static bool merged_refusal(const struct hf_facts *facts, const char *path, char *buf, size_t size)
 {
 	const char *reason;
@@ -181,7 +181,7 @@ static void put_views(struct hf_json *json, const struct hf_facts *facts)
 	hf_json_close(json, '}');
 }
 
-/* Harts of packet captures may be of different word lengths. */
+/* Harts of packet captures may differ in XLEN. */
 static void put_harts(struct hf_json *json, const struct hf_stream *stream, const struct hf_facts *facts)
 {
 	hf_json_open(json, "harts", '[');
@@ -231,7 +231,7 @@ static void put_failure(struct hf_json *json, const struct hf_facts *facts)
 	hf_json_string(json, "error", text);
 }
 
-/* What the description says, and what is wrong with it all the same. */
+/* What the description says, with warnings about it. */
 static void put_description(struct hf_json *json, const struct hf_trace *trace)
 {
 	const struct hf_setup *setup = trace->setup;
@@ -269,7 +269,7 @@ static void put_description(struct hf_json *json, const struct hf_trace *trace)
 
 static const char of_another_machine[] = "it is code of another machine than the trace";
 
-/* Why the file gives no symbols; false: it does, or nothing of it ran. */
+/* Why the file gives no symbols; false: it does, or none of its code was executed. */
 static bool has_problem(const struct hf_open *open, size_t i, char buf[HF_DIAG_SIZE])
 {
 	const struct hf_symbol_files *files = &open->symbol_files;
@@ -356,7 +356,7 @@ static void put_symbol_files(struct hf_json *json, const struct hf_open *open)
 	hf_json_close(json, '}');
 }
 
-/* From where on bytes before the damage are not to be trusted: it is among the last problems, which are the file's. */
+/* The first byte before the damage that may be wrong: one of the last problems, those of the file, has it. */
 static void put_doubt(struct hf_json *json, struct hf_index *index)
 {
 	const size_t count = hf_index_problem_count(index);
@@ -431,7 +431,7 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 	hf_json_end(&json);
 }
 
-/* Packets of real programs come to a few dozen, of loops to some hundred. */
+/* Packets of real programs have a few dozen instructions a byte, of loops some hundred. */
 enum { DENSE = 1000 };
 
 uint64_t hf_info_density(const struct hf_open *open)
@@ -474,7 +474,7 @@ void hf_info_path(struct hf_sink *sink, const char *path)
 		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-/* If it is what is likely behind all that follows: in the words of the description. */
+/* Puts the problem, if it is the likely cause of all others, in terms of the description. */
 static bool put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
 		      const struct hf_index_problem *problem)
 {
@@ -515,7 +515,7 @@ static void put_problem(struct hf_sink *sink, const char *path, const struct hf_
 	hf_sink_printf(sink, "\n");
 }
 
-/* Where a file of a description lies, and what is wrong there. */
+/* The warnings about files of a description, with path and line. */
 static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 {
 	char path[HF_PATH_SIZE];
@@ -534,7 +534,7 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 	}
 }
 
-/* What is wrong with an ELF beside the capture takes its names away. */
+/* ELF files beside the capture that give no symbols, with the reason. */
 static void put_symbol_file_problems(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open)
 {
 	const struct hf_symbol_files *files = &open->symbol_files;
@@ -632,7 +632,7 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 		snprintf(text, sizeof text, "%5.1f%% indexed, %s left", hf_capture_percent(capture), left);
 	}
 	pthread_mutex_unlock(&capture->lock);
-	/* Filled up, so that its size stays right while it changes. */
+	/* Padded, so that the size does not change. */
 	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
 }
 

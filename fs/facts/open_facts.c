@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts of a capture that was just opened: made from its index, or held against those that are known already. */
+/* The facts of a capture that was just opened: made from its index, or compared with those that are known. */
 #include "fs/facts/open_facts.h"
 #include "fs/base/chunk_cache.h"
 #include "fs/base/common.h"
@@ -35,7 +35,7 @@ static void find_refusals(struct hf_open *open, struct hf_facts *facts)
 	}
 }
 
-/* The sizes of one hart's views. recalled has those of which the table is missing. */
+/* The sizes of one hart's views; those without a table come from recalled. */
 static int make_facts_hart(struct hf_open *open, const struct hf_facts *recalled, struct hf_facts *facts,
 			   const struct hf_index_hart *info, struct hf_facts_hart *hart)
 {
@@ -63,7 +63,7 @@ static int make_facts_hart(struct hf_open *open, const struct hf_facts *recalled
 	}
 	if (!err && !records && !facts->refusal[HF_VIEW_PROGRAM])
 		err = hf_executable_measure(open, info->id, hart->view, &hart->no_program);
-	/* A directory that is to be a capture is one only with its program. */
+	/* A view directory that is to be a capture needs a program. */
 	for (size_t i = 0; i < HF_ENC_COUNT; i++)
 		if (hart->view[HF_VIEW_PROGRAM].size == HF_NOWHERE && hf_view_dir(i, NULL))
 			hart->view[i].size = HF_NOWHERE;
@@ -109,7 +109,7 @@ static int make_facts_harts(struct hf_open *open, const struct hf_facts *recalle
 	return err;
 }
 
-/* Whether a stream of instructions has none, or could not be opened at all. */
+/* Whether a stream that should have instructions has none, or could not be opened. */
 static bool is_void(const struct hf_open *open)
 {
 	const struct hf_index_hart *harts;
@@ -121,7 +121,7 @@ static bool is_void(const struct hf_open *open)
 	return !open->stream || (open->stream->info.flags & HF_STREAM_HARTS);
 }
 
-/* Nothing could be decoded, and there is a problem that says why. */
+/* Nothing could be decoded: takes the problem that says why. */
 static int describe_void(struct hf_open *open, struct hf_facts *facts)
 {
 	struct hf_index_problem problem;
@@ -176,7 +176,7 @@ static bool hart_fits(const struct hf_open *open, const struct hf_index_hart *in
 	return true;
 }
 
-/* Whether the index is as long in everything as what is known: it may have been made again since. */
+/* Whether all sizes of the index, which may have been made again, are those that are known. */
 static bool fits(const struct hf_open *open)
 {
 	const struct hf_index_hart *harts, *records = open->stream ? hf_index_records(open->index) : NULL;
@@ -221,7 +221,7 @@ static int make_facts(struct hf_open *open, const struct hf_facts *recalled)
 	return err ? err : hf_info_measure(open->capture, open, facts);
 }
 
-/* Facts once known stay: the cache has their owners, the kernel their sizes. */
+/* Known facts stay: the cache has their owners, the kernel their sizes. */
 int hf_open_take_facts(struct hf_open *open)
 {
 	struct hf_facts *recalled;

@@ -5,11 +5,11 @@
 
 #include "fs/facts/opened.h"
 
-/* Sets open->facts, as the index has them. HF_ERR_MISMATCH: others are known; HF_ERR_NOT_FOUND: a table is missing
- * whose size nobody knows. */
+/* Sets open->facts from the index. HF_ERR_MISMATCH: other ones are known. HF_ERR_NOT_FOUND: a view whose size is not
+ * known lacks its table. */
 int hf_open_take_facts(struct hf_open *open);
 
-/* Facts that say no more than that a capture could not be indexed. */
+/* Facts that say only why a capture could not be indexed. */
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts);
 

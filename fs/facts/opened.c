@@ -11,7 +11,6 @@
 #include "fs/stream/trace.h"
 #include "index/summary/summary.h"
 
-/* Whether the stream has one hart only and is, as it is, its codec's view of it. */
 bool hf_open_is_original(const struct hf_open *open, size_t view)
 {
 	const struct hf_index_hart *harts;
@@ -53,7 +52,6 @@ size_t hf_open_views(struct hf_capture *capture, const struct hf_symbol_files *f
 	return n;
 }
 
-/* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
 bool hf_open_has_table(const struct hf_open *open, size_t view)
 {
 	const struct hf_stream *stream = open->stream;

@@ -23,41 +23,41 @@ struct hf_open {
 	struct hf_spooling spooling; /* of source */
 	struct hf_symbol_files symbol_files;
 	struct hf_stream *stream;     /* NULL if the index says that it could not be opened */
-	struct hf_view_table **table; /* one for each number, NULL where there is none */
-	bool missing;		      /* a table that there should be is not there, or is of no use */
-	atomic_bool blamed;	      /* its damage was told */
+	struct hf_view_table **table; /* of each view, by number, or NULL */
+	bool missing;		      /* a table is missing or of no use */
+	atomic_bool blamed;	      /* its damage was logged */
 	struct hf_facts *facts;
 	/* the pool's lock */
 	unsigned refs;
 	unsigned uses; /* since it was opened */
 	bool listed;
-	uint64_t bytes; /* of memory, when that was last looked at */
+	uint64_t bytes; /* of memory, as measured last */
 	unsigned files; /* descriptors */
 	struct hf_link used;      /* in the pool's list, if listed */
 	struct hf_open *next;     /* of those that are to be closed */
 };
 
-/* Its summary, for the caller to close. HF_ERR_NOT_FOUND: there is none, or one of other chunks. */
+/* Its summary, to be closed by the caller. HF_ERR_NOT_FOUND: there is none, or it is of other chunks. */
 int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary);
-/* Whether it seems to have one: nothing is opened but the summary's file. */
+/* Whether it seems to have one: looks at the summary's file only. */
 bool hf_capture_has_summary(const struct hf_capture *capture, const struct hf_facts *facts);
 
 /* The parameters of a view for its encoder; NULL: none. */
 const char *hf_open_options(const struct hf_open *open, size_t view);
-/* Those of profile/bbv.bb. */
+/* The modes of profile/bbv.bb. */
 const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open);
 
-/* Whether the view with that number is the stream itself: of one hart only, and its codec's view of it. */
+/* Whether the view is the stream itself: there is one hart, and the view is that of the stream's own format. */
 bool hf_open_is_original(const struct hf_open *open, size_t view);
-/* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
+/* Whether the view has a table: not if the stream cannot have the view, or is it itself. */
 bool hf_open_has_table(const struct hf_open *open, size_t view);
 /* The key of its table. */
 struct hf_view_key hf_open_view_key(const struct hf_shared *shared, const struct hf_symbol_files *files, size_t view);
-/* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT],
- * with parameters that are the symbol files' or the fs's. */
+/* Sets key[HF_VIEW_COUNT] to all views that may have tables; indexing makes those that the stream can have. Parameters
+ * are borrowed from the symbol files or the fs. */
 size_t hf_open_views(struct hf_capture *capture, const struct hf_symbol_files *files, struct hf_view_key *key);
-/* What an index of the trace is built of: without dirfd, limits, disasm, and who is told of its progress. All is
- * borrowed; views[HF_VIEW_COUNT] is set. */
+/* The build of an index of the trace, without dirfd, limits, disasm and progress callbacks. All is borrowed; sets
+ * views[HF_VIEW_COUNT]. */
 struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
 			      const struct hf_symbol_files *files, struct hf_view_key *views);
 

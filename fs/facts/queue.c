@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked for of a capture and done later: indexing it, repairing its index, telling the kernel of a change. */
+/* Requests about a capture that jobs do later: indexing, repairing the index, telling the kernel of a change. */
 #include "fs/facts/queue.h"
 #include "fs/base/common.h"
 #include "fs/facts/capture.h"
@@ -33,8 +33,8 @@ void hf_jobs_notify(struct hf_capture *capture)
 		hf_job_submit(capture->common->exec, &capture->notice);
 }
 
-/* With the lock held: whether it is time. The share of the time that goes into repairs is bounded, however often files
- * are damaged. */
+/* With the lock held: whether a repair may begin. Repairs take a bounded share of the time, however often files are
+ * damaged. */
 static bool may_begin(struct hf_capture *capture)
 {
 	if (capture->repair)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the captures of an archive share, as each of them points to it: set before there is one, and never changed. A file
+ * What the captures of an archive share; each points to it. Set before there is a capture, and never changed. A file
  * includes the headers of those parts that it uses.
  *
  * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, the decoder
@@ -20,7 +20,7 @@ struct hf_shared {
 	const struct hf_views *views;
 	struct hf_debug_dir *debug_dir;
 	/* Of indexes. */
-	int index_fd; /* what stands for the directory of the indexes in calls of index/ */
+	int index_fd; /* the index directory in calls of index/: a descriptor, or that of a memdir */
 	struct hf_index_dir *index_dir;
 	struct hf_builder *builder;
 	/* Of captures that are open. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a capture is, what is known of it, and what is told of that. */
+/* The state of a capture, its facts, and messages about them. */
 
 #include "fs/facts/state.h"
 #include "codecs/base/errors.h"
@@ -22,7 +22,7 @@ enum hf_capture_state hf_capture_told_state(const struct hf_capture *capture)
 											 : capture->state;
 }
 
-/* Commands, "mount --wait" too, print it themselves: no more than a notice. */
+/* Commands print it themselves, also "mount --wait": so only a notice. */
 static void log_failure(const struct hf_capture *capture, const struct hf_facts *facts)
 {
 	char text[HF_FAILURE_SIZE];
@@ -68,7 +68,7 @@ int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts
 	return *ret_facts ? 0 : HF_ERR_BUSY;
 }
 
-/* A shortage passes, so it is tried again; not for ever, for whoever waits for all captures. */
+/* A shortage passes, so it is tried again, but not for ever: somebody may wait for all captures. */
 enum { SHORTAGES_MAX = 8 };
 
 bool hf_capture_may_try(struct hf_capture *capture, int err)
@@ -108,7 +108,7 @@ double hf_capture_seconds_left(const struct hf_capture *capture)
 	const int64_t now_ns = capture->paused_ns ? capture->paused_ns : hf_now_ns();
 	const double spent = (double)(now_ns - capture->started_ns) / 1e9;
 
-	/* In the first moments any number would be a guess. */
+	/* At the beginning any number would be a guess. */
 	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)
 		return -1;
 	return spent * (double)(progress->total - progress->done) / (double)progress->done;

@@ -37,7 +37,7 @@ void hf_table_fini(struct hf_capture_table *table)
 	pthread_mutex_destroy(&table->lock);
 }
 
-/* With the lock of the table held, as all below. */
+/* With the lock of the table held, like all below. */
 static struct hf_capture *look_up(struct hf_capture_table *table, const char *path, uint64_t hash)
 {
 	for (struct hf_chain *at = hf_chains_find(&table->chains, hash); at; at = hf_chains_same(at)) {

@@ -8,12 +8,12 @@
 
 struct hf_capture_table {
 	const struct hf_shared *shared;	      /* of its captures */
-	struct hf_job index_job, notice_job;  /* likewise: set before there are any */
+	struct hf_job index_job, notice_job;  /* templates for its captures, set before there are any */
 	pthread_mutex_t lock;
 	struct hf_chains chains;
 };
 
-/* What was found out of a file or directory. */
+/* What a probe found out about a file or directory. */
 struct hf_found {
 	const struct hf_box *box;
 	const struct hf_codec *codec; /* NULL: it is no capture */
@@ -23,9 +23,9 @@ struct hf_found {
 
 void hf_table_init(struct hf_capture_table *table, const struct hf_shared *shared);
 void hf_table_fini(struct hf_capture_table *table);
-/* NULL if there is none. */
+/* NULL: there is none. */
 struct hf_capture *hf_table_find(struct hf_capture_table *table, const char *path);
-/* The one that is there, or a new one. */
+/* The capture at path, or a new one. */
 int hf_table_add(struct hf_capture_table *table, const char *path, const struct hf_found *found,
 		 struct hf_capture **ret_capture);
 /* Every capture, in no order. fn must not call back into captures. */

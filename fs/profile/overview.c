@@ -254,7 +254,7 @@ static void put_title(struct hf_overview *o, bool links)
 	hf_svg_say(&o->svg, "A column is %s instruction%s. ", hf_human_count(text, insns / o->t->columns),
 		   insns / o->t->columns == 1 ? "" : "s");
 	if (!o->t->exact)
-		hf_svg_say(&o->svg, "Events of a chunk are spread over it. ");
+		hf_svg_say(&o->svg, "Positions are accurate to a chunk, up to 16,384 instructions. ");
 	if (links)
 		hf_svg_say(&o->svg, "Click to see a part.");
 	hf_svg_close(&o->svg);

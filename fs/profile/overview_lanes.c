@@ -239,7 +239,7 @@ void hf_overview_put_depth(struct hf_overview *o)
 	hf_svg_say(&o->svg, "call depth");
 	hf_overview_close_label(o);
 	hf_overview_open_label(o, "ov-note", o->y + HF_OVERVIEW_DEPTH / 2 + 1, HF_OVERVIEW_LABEL + 2);
-	hf_svg_say(&o->svg, "0 to %" PRIu32 "%s", t->deepest, t->exact ? "" : " at chunks");
+	hf_svg_say(&o->svg, "0 to %" PRIu32 "%s", t->deepest, t->exact ? "" : " (sampled)");
 	hf_overview_close_label(o);
 	hf_overview_open_plot(o, HF_OVERVIEW_DEPTH, t->columns, units);
 	hf_svg_begin_path(&o->svg, "ov-depth");

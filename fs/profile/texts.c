@@ -118,7 +118,7 @@ void hf_profile_put_returns(const struct hf_profiled *of, struct hf_sink *sink)
 				     "are not counted\n");
 		return;
 	}
-	hf_sink_printf(sink, "# %" PRIu64 " returns, of which %" PRIu64 " fit no call; %" PRIu64 " calls beyond the limits\n",
+	hf_sink_printf(sink, "# %" PRIu64 " returns, %" PRIu64 " without a matching call; %" PRIu64 " calls beyond the limits\n",
 		       facts->returns, facts->unmatched, facts->deep + facts->refused);
 }
 

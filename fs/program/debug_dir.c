@@ -17,11 +17,11 @@
 
 /* ---- who may read it ---- */
 
-/* The directories that a reader passes on the way to it. */
+/* Notes who may pass the directories above it. */
 static void look_above(struct hf_debug_dir *dir)
 {
 	enum { LEVELS_MAX = 64 };
-	/* Also those that are to be kept away from. */
+	/* Without skip: directories that are skipped count, too. */
 	const struct hf_archive bare = {.fd = dir->archive.fd};
 	char up[3 * LEVELS_MAX + 1] = "";
 	struct stat below, st;
@@ -71,11 +71,11 @@ void hf_debug_dir_fini(struct hf_debug_dir *dir)
 	dir->path = NULL;
 }
 
-/* ---- what is in it ---- */
+/* ---- its contents ---- */
 
 /*
- * One number for the directories of .build-id: a file that comes, goes or is replaced there is a change of the one in
- * which it lies. The files themselves may be many.
+ * One number for the directories in .build-id: adding, removing or replacing a file changes its directory. The files
+ * themselves may be too many to look at.
  */
 static int stamp_ids(const struct hf_debug_dir *dir, uint64_t *ret_stamp)
 {
@@ -101,7 +101,7 @@ static int stamp_ids(const struct hf_debug_dir *dir, uint64_t *ret_stamp)
 		    !S_ISDIR(st.st_mode))
 			continue;
 		stamp = hf_stamp_of(&st);
-		/* In whatever order they come. */
+		/* A sum, for readdir has no order. */
 		*ret_stamp +=
 			XXH3_64bits((uint64_t[]){stamp.ino, (uint64_t)stamp.mtime_ns, st.st_mode, st.st_uid, st.st_gid},
 				    5 * sizeof(uint64_t));
@@ -207,9 +207,9 @@ int hf_debug_dir_list(struct hf_debug_dir *dir, uint64_t stamp, struct hf_elf_ne
 	return dir->stamp == stamp ? copy_files(&dir->files, ret_files) : HF_ERR_CHANGED;
 }
 
-/* ---- a file of it ---- */
+/* ---- its files ---- */
 
-/* Whether whoever may read the directory may read the file at path, in whatever directories of it that lies. */
+/* HF_ERR_NOT_FOUND unless all who may read the directory may also read the file and the directories down to it. */
 static int check_access(const struct hf_debug_dir *dir, const struct hf_access *access, const char *path)
 {
 	char part[HF_PATH_SIZE];

@@ -22,7 +22,7 @@ static int read_section(const struct hf_elf_file *elf, const char *name, uint8_t
 	return hf_err_is_passing(err) ? err : 0;
 }
 
-/* The note that tells one build from another: sizes of name and content, its type, "GNU", the content. */
+/* An NT_GNU_BUILD_ID note: sizes of name and content, type, "GNU", the content. */
 static void take_build_id(struct hf_debug_id *id, const uint8_t *note, size_t size)
 {
 	enum { HEAD = 16 };
@@ -33,7 +33,7 @@ static void take_build_id(struct hf_debug_id *id, const uint8_t *note, size_t si
 	memcpy(id->build_id, note + HEAD, id->build_id_size);
 }
 
-/* The name, zeros up to a multiple of 4 bytes, and the checksum. */
+/* .gnu_debuglink: the name, zeros up to a multiple of 4 bytes, the checksum. */
 static void take_link(struct hf_debug_id *id, const uint8_t *section, size_t size)
 {
 	const size_t length = strnlen((const char *)section, size), sum = (length + 4) & ~(size_t)3;
@@ -44,7 +44,7 @@ static void take_link(struct hf_debug_id *id, const uint8_t *section, size_t siz
 	id->link_sum = hf_get32(section + sum);
 }
 
-/* Of no bytes that there may be, any section has too many. */
+/* With a limit of no bytes, any section that is there is over the limit. */
 static bool has_lines(const struct hf_elf_file *elf)
 {
 	uint8_t *bytes;

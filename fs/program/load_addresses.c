@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-/* Rows of all harts together. */
+/* Rows of all harts. */
 enum { ROWS_MAX = 4096 };
-/* Pieces of code of all harts together; beyond, all counts as executed. */
+/* Pieces of executed code of all harts; with more, all counts as executed. */
 enum { RUNS_MAX = 1 << 20 };
 
 struct finder {
@@ -18,7 +18,7 @@ struct finder {
 	struct hf_bias_search *search; /* of the hart */
 	uint32_t hart;
 	uint8_t arch;	       /* of its code */
-	struct hf_bias *found; /* of each file, in what nobody has claimed */
+	struct hf_bias *found; /* of each file, in code that no file has claimed */
 	uint64_t work;
 };
 
@@ -31,7 +31,7 @@ static bool can_lie_here(const struct finder *finder, size_t i)
 	return file->src && file->first < file->end && hf_arch_has_machine(finder->arch, file->machine);
 }
 
-/* What is wrong with a file is no error: it has no place. */
+/* A damaged file is no error: it has no load address. */
 static int verdict(struct hf_bias *found, int err)
 {
 	if (!err || hf_err_is_passing(err))
@@ -76,7 +76,7 @@ static int add_place(struct finder *finder, size_t i, const struct hf_bias *foun
 	return 0;
 }
 
-/* Gives it what it was found in, unless another one has some of that by now. */
+/* Claims the code in which the file was found. *ret_other: another file has claimed some of it already. */
 static int claim(struct finder *finder, size_t i, const struct hf_bias *found, bool *ret_other)
 {
 	int err = hf_bias_claim(finder->search, finder->file[i].src, found->bias, ret_other);
@@ -89,7 +89,7 @@ static bool same_place(const struct hf_load_address *a, const struct hf_load_add
 	return a->file == b->file && a->bias == b->bias;
 }
 
-/* Whether an earlier row says the same of another hart. */
+/* Whether an earlier row has the same file and bias, of another hart. */
 static bool is_again(const struct hf_load_addresses *addresses, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -98,7 +98,7 @@ static bool is_again(const struct hf_load_addresses *addresses, size_t i)
 	return false;
 }
 
-/* Where a file lay for an earlier hart, it is likely to lie for this one. */
+/* Tries the load addresses of earlier harts first. */
 static int try_known(struct finder *finder, size_t known)
 {
 	int err = 0;
@@ -119,7 +119,7 @@ static int try_known(struct finder *finder, size_t known)
 	return err;
 }
 
-/* Of all files that were found the one that explains most; count if there is none. */
+/* The file that was found with most bytes of code; count: none was found. */
 static size_t best_of(const struct finder *finder)
 {
 	size_t best = finder->count;
@@ -131,7 +131,7 @@ static size_t best_of(const struct finder *finder)
 	return best;
 }
 
-/* Looks for each file that has no place yet, and then for more places of those that have. */
+/* Looks for each file without a load address, and then for further ones of those that were found. */
 static int search_once(struct finder *finder, unsigned *instances)
 {
 	int err = 0;
@@ -144,7 +144,7 @@ static int search_once(struct finder *finder, unsigned *instances)
 		bool other;
 
 		err = claim(finder, best, &finder->found[best], &other);
-		/* Two processes have it at two places. */
+		/* Another process may have it at another address. */
 		finder->found[best].verdict = HF_BIAS_UNUSED;
 		if (!err && ++instances[best] < HF_LOAD_ADDRESSES_INSTANCES_MAX)
 			err = look_for(finder, best);
@@ -167,8 +167,7 @@ static int search_all(struct finder *finder)
 	return err;
 }
 
-/* x.elf says by its name that it is the program: few instructions are enough if nothing speaks against its addresses.
- */
+/* x.elf is the program by its name: at bias 0 a few instructions are proof enough, if none differs. */
 static int take_stem(struct finder *finder)
 {
 	struct hf_bias found = {.verdict = HF_BIAS_UNUSED};
@@ -187,7 +186,7 @@ static int take_stem(struct finder *finder)
 	return err;
 }
 
-/* Why a file has no place in any hart yet. */
+/* Notes why a file has no load address in any hart yet. */
 static void note_failures(struct finder *finder)
 {
 	for (size_t i = 0; i < finder->count; i++)
@@ -224,7 +223,7 @@ static int order_runs(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* What several harts executed is once there. */
+/* Joins code that several harts executed. */
 static void join_runs(struct hf_load_addresses *addresses)
 {
 	size_t kept = 0;
@@ -239,7 +238,7 @@ static void join_runs(struct hf_load_addresses *addresses)
 		else if (addresses->run[i].end > last->end)
 			last->end = addresses->run[i].end;
 	}
-	/* Beyond the limit the number stays, for hf_load_addresses_executed. */
+	/* A count above the limit stays: hf_load_addresses_executed looks at it. */
 	if (addresses->run_count <= RUNS_MAX)
 		addresses->run_count = kept;
 }
@@ -295,7 +294,7 @@ static bool collide(const struct finder *finder, const struct hf_load_address *a
 	return from - to < y->end - y->first || to - from < x->end - x->first;
 }
 
-/* If no two harts had different files at one address, what is true of one hart is true of all. */
+/* If no two harts had different files at one address, each row counts for all harts. */
 static void merge_harts(struct finder *finder)
 {
 	struct hf_load_addresses *addresses = finder->addresses;
@@ -319,7 +318,7 @@ static void merge_harts(struct finder *finder)
 	addresses->count = kept;
 }
 
-/* Nothing was executed where it says that it lies: its addresses stand. */
+/* x.elf, of which no code was executed, is taken at its own addresses. */
 static int trust_stem(struct finder *finder)
 {
 	if (!finder->count || !finder->file[0].stem || !finder->file[0].src ||

@@ -39,7 +39,7 @@ static int verdict(struct hf_symbol_file *file, int err)
 	return 0;
 }
 
-/* A file of debug information alone may lack what its segments say. */
+/* A file with debug information only may lack the bytes of its segments. */
 static int read_header(struct hf_symbol_file *file)
 {
 	struct hf_elf_file elf;
@@ -61,7 +61,7 @@ static int read_header(struct hf_symbol_file *file)
 	return verdict(file, err);
 }
 
-/* Not ours to read, or not there: that does not pass by itself, and the capture is good without. */
+/* A file that may not be read, or is not there, is noted and no error: the capture does not need it. */
 static int refuse(struct hf_symbol_file *file, int err)
 {
 	file->src = NULL;
@@ -93,7 +93,7 @@ static void close_file(struct hf_symbol_file *file)
 	*file = (struct hf_symbol_file){0};
 }
 
-/* dir: of the debug directory, or NULL. */
+/* dir: the debug directory, or NULL. */
 static char *shown_path(const char *dir, const char *path)
 {
 	char *shown;
@@ -101,7 +101,7 @@ static char *shown_path(const char *dir, const char *path)
 	return asprintf(&shown, "%s%s%s", dir ? dir : "", dir ? "/" : "", path) < 0 ? NULL : shown;
 }
 
-/* A file that is open, or is to be told of (told), among the others; what says nothing is closed. */
+/* Adds a file that is open, or (told) is to be listed with its error; closes any other. */
 static int keep_file(struct hf_symbol_files *files, struct hf_symbol_file *file, bool told)
 {
 	const bool wanted = file->src || told, full = files->file_count == HF_LOAD_ADDRESSES_FILES_MAX;
@@ -119,7 +119,7 @@ static int keep_file(struct hf_symbol_files *files, struct hf_symbol_file *file,
 	return err;
 }
 
-/* x.d and the debug directory, which is dir, hold files of all kinds: what is no ELF says nothing. */
+/* Adds the ELF files of x.d or of the debug directory (dir). Other files may lie there, too: they are not listed. */
 static int add_files(struct hf_symbol_files *files, struct hf_open_files *open_files, const char *dir,
 		     const struct hf_elf_nearby *beside)
 {
@@ -165,9 +165,9 @@ static int open_debug_dir(struct hf_symbol_files *files, uint64_t stamp)
 	return err;
 }
 
-/* ---- symbols of the ELF files at their places ---- */
+/* ---- symbols of the ELF files at their load addresses ---- */
 
-/* Whether one of the first count is that hart's alone. */
+/* Whether one of the first count belongs to that hart only. */
 static bool has_own(const struct hf_symbol_files *files, size_t count, uint32_t hart)
 {
 	for (size_t i = 0; i < count; i++)
@@ -176,7 +176,7 @@ static bool has_own(const struct hf_symbol_files *files, size_t count, uint32_t 
 	return false;
 }
 
-/* Whether the hart has that one. What was found for all lies beside the program that a description gives a hart. */
+/* Whether the hart has that ELF. Those found for all harts come on top of the program that a description gives it. */
 static bool is_of(const struct hf_symbol_files *files, size_t i, uint32_t hart)
 {
 	const struct hf_placed_elf *elf = &files->elf[i];
@@ -191,7 +191,7 @@ static bool next_executed(void *ctx, uint64_t address, uint64_t *ret_start, uint
 	return hf_load_addresses_executed(ctx, address, ret_start, ret_end);
 }
 
-/* The lines of an ELF at its place, as far as it ran. What is wrong with them is not missed. */
+/* The source lines of the executed code of an ELF. If they are damaged, there are none. */
 static int add_lines(const struct hf_symbol_files *files, const struct hf_placed_elf *elf, struct hf_symbols *symbols)
 {
 	const struct hf_lines_filter filter = {next_executed, files->addresses};
@@ -210,7 +210,7 @@ static int add_lines(const struct hf_symbol_files *files, const struct hf_placed
 	return 0;
 }
 
-/* The same for what was inlined. What the file does not tell is unknown, and shown so. */
+/* The same for inlined functions. If they are damaged, they are shown as unknown. */
 static int add_inlined(const struct hf_symbol_files *files, const struct hf_placed_elf *elf, struct hf_symbols *symbols)
 {
 	const struct hf_lines_filter filter = {next_executed, files->addresses};
@@ -243,7 +243,7 @@ static const struct hf_symbol_file *file_of(const struct hf_symbol_files *files,
 	return NULL;
 }
 
-/* Where its code lies, and what its debug information says of that. */
+/* Adds where its code lies, with lines and inlined functions. */
 static int add_addresses(const struct hf_symbol_files *files, const struct hf_placed_elf *elf,
 			 struct hf_symbols *symbols)
 {
@@ -269,7 +269,7 @@ static int join_own_symbols(const struct hf_symbol_files *files, const struct hf
 	return err;
 }
 
-/* The symbols of all files of that hart into symbols. What a file's damaged table does not tell is not missed. */
+/* Adds the symbols of all files of that hart. A damaged symbol table adds none. */
 static int join_symbols(const struct hf_symbol_files *files, uint32_t hart, struct hf_symbols *symbols)
 {
 	int err = 0;
@@ -309,7 +309,7 @@ static int add_hart(struct hf_symbol_files *files, uint32_t hart)
 	return err;
 }
 
-/* Of all harts; files->symbols are new. */
+/* For all harts, into new files->symbols. */
 static int join_all(struct hf_symbol_files *files)
 {
 	int err = hf_symbols_new_empty(&files->symbols);
@@ -328,7 +328,7 @@ static int join_all(struct hf_symbol_files *files)
 
 /* ---- ELF files of a description ---- */
 
-/* A program, at its place. */
+/* A program with the address that the description gives. */
 static int open_program(struct hf_symbol_files *files, struct hf_open_files *open_files, const struct hf_trace *trace,
 			const struct hf_setup_file *file)
 {
@@ -346,7 +346,7 @@ static int open_program(struct hf_symbol_files *files, struct hf_open_files *ope
 	return err;
 }
 
-/* One that is to be looked for in the code; that there is none at its path is told. */
+/* A file to be looked for in the code. If it is not there, that is noted. */
 static int open_candidate(struct hf_symbol_files *files, struct hf_open_files *open_files, const struct hf_trace *trace,
 			  const char *name)
 {
@@ -389,9 +389,9 @@ static int open_described(struct hf_open_files *open_files, const struct hf_trac
 	return err;
 }
 
-/* ---- files at their places ---- */
+/* ---- placed files ---- */
 
-/* x.elf alone, taken at its word: then the symbols know its machine, and it is told what is wrong with it. */
+/* Whether the only file is x.elf, at its own addresses: then its machine counts, and errors in it are reported. */
 static bool is_stem_alone(const struct hf_symbol_files *files)
 {
 	return files->stem && files->elf_count == 1 && files->elf[0].src == files->file[0].src &&
@@ -417,7 +417,7 @@ static int load_symbols(struct hf_symbol_files *files)
 	return verdict(stem, err);
 }
 
-/* What a view is made of, as it is gathered; of a description's programs the trace's own identity tells. */
+/* The identities of the files so far. Those of a description are part of the trace's own identity. */
 struct made_of {
 	struct hf_identity all;
 	uint64_t addresses;
@@ -440,7 +440,7 @@ static int add_made_of(const struct hf_symbol_files *files, const struct hf_src 
 	return 0;
 }
 
-/* What the symbols are made of, for the key of the views that show them. */
+/* Sets params: the key of views with symbols has the identities and addresses of the files. */
 static int set_params(struct hf_symbol_files *files)
 {
 	const char *params = hf_view_params(files->views, hf_views_naming());
@@ -471,7 +471,7 @@ static int set_params(struct hf_symbol_files *files)
 
 /* ---- debug files ---- */
 
-/* Among the candidates: one that has no place of its own. */
+/* Among the files that were not found in the code. */
 static int find_beside(const struct hf_symbol_files *files, const struct hf_debug_id *id, const struct hf_src *src,
 		       struct hf_src **ret_debug)
 {
@@ -492,7 +492,7 @@ static int find_beside(const struct hf_symbol_files *files, const struct hf_debu
 	return err;
 }
 
-/* The file at that path of the debug directory, with its source once only. What is there and no ELF is as nothing. */
+/* The file at that path of the debug directory, opened once. One that is no ELF counts as missing. */
 static int open_debug(struct hf_symbol_files *files, const char *path, struct hf_symbol_file **ret_file)
 {
 	struct hf_symbol_file file = {.path = shown_path(files->dir->path, path)};
@@ -576,7 +576,7 @@ static int find_debug(struct hf_symbol_files *files, struct hf_placed_elf *elf)
 	return err;
 }
 
-/* The elves are those of the description and of the rows. */
+/* Makes elf[] of those of the description and of the rows. */
 static int take_rows(struct hf_symbol_files *files, const struct hf_load_address *row, size_t count)
 {
 	struct hf_placed_elf *elf = calloc(files->given + count + 1, sizeof *elf);
@@ -597,7 +597,7 @@ static int take_rows(struct hf_symbol_files *files, const struct hf_load_address
 	return err ? err : load_symbols(files);
 }
 
-/* What is known without an index. */
+/* Takes the symbols that need no index. */
 static int take_known(struct hf_symbol_files *files)
 {
 	const bool alone = files->file_count == 1 && files->stem && files->file[0].src && files->file[0].type != ET_DYN;
@@ -659,7 +659,7 @@ void hf_symbol_files_close(struct hf_symbol_files *files)
 
 /* ---- load addresses ---- */
 
-/* Between which addresses its code lies. A file that cannot be read any more has none. */
+/* The file with the addresses of its code: none if it cannot be read any more. */
 static struct hf_load_address_file place_file(const struct hf_symbol_files *files, size_t i)
 {
 	const struct hf_symbol_file *from = &files->file[i];
@@ -696,7 +696,7 @@ static int find_addresses(const struct hf_symbol_files *files, struct hf_index *
 	return hf_load_addresses_find(index, file, files->file_count, ret_addresses);
 }
 
-/* As they are known, or found now and known from here on. */
+/* Those that are kept for this version, or else found now and kept. */
 static int addresses_of(const struct hf_symbol_files *files, struct hf_kept_load_addresses *kept, uint64_t version,
 			struct hf_index *index, struct hf_load_addresses **ret_addresses)
 {
@@ -709,7 +709,7 @@ static int addresses_of(const struct hf_symbol_files *files, struct hf_kept_load
 	if (*ret_addresses)
 		return 0;
 	err = find_addresses(files, index, ret_addresses);
-	/* What is wrong with an x.elf is told by who finds it: everybody looks for its place. */
+	/* Errors of x.elf are not kept: each one who opens it has to find them. */
 	if (err || (files->stem && !files->file[0].src))
 		return err;
 	pthread_mutex_lock(&kept->lock);
@@ -776,7 +776,7 @@ bool hf_symbol_files_fits(const struct hf_symbol_files *files, uint8_t arch)
 
 /* ---- all symbols ---- */
 
-/* A list being filled from a file whose addresses are moved. */
+/* A list that is filled with the symbols of a file, moved by its bias. */
 struct filling {
 	struct hf_elf_symbol_list *list;
 	uint64_t bias;
@@ -813,7 +813,7 @@ static int list_file(struct hf_src *file, uint64_t bias, struct hf_elf_symbol_li
 	return err;
 }
 
-/* A debug file has all symbols that its program had; the stubs of the PLT alone are the program's. */
+/* A debug file has all symbols of its program but the stubs of the PLT. */
 static int list_elf(const struct hf_placed_elf *elf, struct hf_elf_symbol_list *list)
 {
 	return list_file(elf->debug ? elf->debug : elf->src, elf->bias, list);
@@ -860,7 +860,7 @@ int hf_symbol_files_lines(const struct hf_symbol_files *files, uint32_t hart,
 		if (!is_of(files, i, owner))
 			continue;
 		err = hf_lines_new(elf->debug ? elf->debug : elf->src, elf->bias, NULL, &lines, NULL);
-		/* With more lines than those that were executed there may be too many. */
+		/* All lines may be too many, where those that were executed are not. */
 		if (!err)
 			err = fn(ctx, lines);
 		else if (!hf_err_is_passing(err) && err != HF_ERR_ELF_LIMIT)

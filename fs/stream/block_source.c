@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points found last, by the MiB of the stream they were wanted for: a power of two. */
+/* Slots for the points found last, by the MiB of the stream that was read: a power of two. */
 #define HINTS 16
 
 struct block_source {
@@ -18,22 +18,22 @@ struct block_source {
 	struct hf_parked_stream stream;
 	uint64_t pieces;      /* owner, in the cache, of pieces of blocks; their number is the block's */
 	struct hf_once begun; /* blocks of which a piece was made */
-	int damage; /* what lies behind the last good byte: 0 or an error, with its place */
+	int damage; /* behind the last good byte: 0, or an error with its place */
 	struct hf_diag damage_diag;
 	pthread_mutex_t lock;
 	struct hf_point hint[HINTS];
-	struct hf_point once; /* of the block that hf_block_source_read_once read a part of last */
+	struct hf_point once; /* the block of which hf_block_source_read_once read a part last */
 	const struct hf_spooling *spooling;
 	struct hf_spool *spool;	  /* one reference, or NULL */
-	bool looked;		  /* for a spool */
-	bool asked;		  /* for one to be made */
-	_Atomic uint64_t decoded; /* bytes that scans gave, since the stream was opened or had a spool last */
+	bool looked;		  /* a spool was looked for */
+	bool asked;		  /* spooling->wanted was called */
+	_Atomic uint64_t decoded; /* bytes from scans, since the stream was opened or had a spool last */
 	_Atomic uint64_t passed;  /* end of the block that was read to its end last */
 };
 
 /*
- * A stream is decoded from its beginning for each place that no scan is near to. When what was decoded comes to one and
- * a half times its size, somebody is at it again who was through with it, or jumps about in it.
+ * A read far from all scans decodes the stream from its beginning. Once 1.5 times its size was decoded, somebody reads
+ * it a second time, or at random: then a spool pays. A stream smaller than this gets none.
  */
 #define SPOOL_SIZE_MIN (UINT64_C(2) << 20)
 
@@ -44,7 +44,7 @@ static bool holds(const struct hf_point *point, uint64_t offset)
 	return offset >= point->out_offset && offset - point->out_offset < point->out_size;
 }
 
-/* The point of the block that holds offset < size. What the index says is checked as far as memory depends on it. */
+/* The point of the block that holds offset < size. Sizes from the index are checked, for memory depends on them. */
 static int find_point(struct block_source *bs, uint64_t offset, struct hf_point *ret_point, struct hf_diag *diag)
 {
 	struct hf_point *hint = &bs->hint[(offset >> 20) % HINTS];
@@ -103,7 +103,7 @@ static struct hf_spool *get_spool(struct block_source *bs)
 	return spool;
 }
 
-/* It is damaged, and its name is gone: a new one is made when it pays again. */
+/* It is damaged, and its file is removed: a new one is made when it pays again. */
 static void drop_spool(struct block_source *bs, struct hf_spool *spool)
 {
 	bool ours;
@@ -122,7 +122,7 @@ static void drop_spool(struct block_source *bs, struct hf_spool *spool)
 	}
 }
 
-/* Whether the bytes came from the spool; if not, for whatever reason, a scan gives them. */
+/* Whether the bytes came from the spool; if not, a scan must give them. */
 static bool read_spool(struct block_source *bs, uint64_t offset, void *buf, size_t n)
 {
 	struct hf_spool *spool = get_spool(bs);
@@ -147,7 +147,7 @@ static bool has_spool(struct block_source *bs)
 	return spool;
 }
 
-/* After a scan has given something. */
+/* After a scan: asks for a spool if one would pay. */
 static void consider_spool(struct block_source *bs)
 {
 	bool ask;
@@ -197,7 +197,7 @@ struct make {
 	struct hf_diag *diag;
 };
 
-/* From a scan, which brings the memory. */
+/* By a scan, which allocates the bytes. */
 static int make_by_scan(const struct make *make, uint8_t **ret_bytes)
 {
 	const int err = hf_parked_read(&make->bs->stream, make->point, ret_bytes, make->diag);
@@ -228,10 +228,10 @@ static int make_block(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 	return made ? err : make_by_scan(make, ret_bytes);
 }
 
-/* So near to each other the ends of blocks are that several threads reach in turn, who read a stream forward. */
+/* Threads that together read a stream forward end their blocks no further apart than this. */
 #define PASSED_NEAR (UINT64_C(8) << 20)
 
-/* Whether a block was read to its end by those who go forward. Who jumps about may want it again. */
+/* Whether the block was read to its end in forward reading; a random reader may want it again. */
 static bool is_passed(struct block_source *bs, const struct hf_point *point, uint64_t end)
 {
 	const uint64_t block_end = point->out_offset + point->out_size;
@@ -243,7 +243,7 @@ static bool is_passed(struct block_source *bs, const struct hf_point *point, uin
 	return last + PASSED_NEAR >= block_end && last <= block_end + PASSED_NEAR;
 }
 
-/* Copies bytes [skip, skip + n) of a block through the cache. through: who asks will not come back. */
+/* Copies bytes [skip, skip + n) of a block through the cache. through: the reader will not come back. */
 static int read_cached(struct block_source *bs, const struct hf_point *point, bool through, uint64_t skip, void *buf,
 		       size_t n, struct hf_diag *diag)
 {
@@ -254,7 +254,7 @@ static int read_cached(struct block_source *bs, const struct hf_point *point, bo
 	int err = hf_cache_get(bs->stream.cache, key, make_block, &make, &block);
 
 	if (err) {
-		/* Who waited for another thread's making knows the error but not its exact place. */
+		/* Another thread made the block: its error is known, but not the place. */
 		if (made_diag.code != err)
 			hf_diag_set(&made_diag, err, HF_SPACE_STREAM, point->out_offset, 0);
 		if (diag)
@@ -279,10 +279,10 @@ struct span {
 	uint64_t from, end;
 };
 
-/* What the cache has of a piece: where in the block it begins, and its bytes. */
+/* A piece in the cache: its offset in the block, then its bytes. */
 enum { PIECE_HEAD = sizeof(uint64_t) };
 
-/* Frames of the spool that hold the span, as far as they belong to the block. */
+/* Widens the span to whole frames of the spool, within the block. */
 static void widen_to_frames(const struct hf_point *point, struct span *span)
 {
 	const uint64_t from = (point->out_offset + span->from) / HF_SPOOL_FRAME * HF_SPOOL_FRAME;
@@ -293,9 +293,9 @@ static void widen_to_frames(const struct hf_point *point, struct span *span)
 }
 
 /*
- * Whether a reader who goes from skip of the block up to that offset of the stream is served from a piece of it, and from
- * which. What is decoded on the way to the piece is kept of slow containers only: memory for it takes as long as decoding
- * it once more, or a good part of that.
+ * Whether a read from skip of the block up to the stream offset until is served from a piece of it: *ret_span. Only
+ * with slow containers the piece has all bytes from the start of the block: with others, decoding them again costs
+ * little more than memory for them.
  */
 static bool is_piece(struct block_source *bs, const struct hf_point *point, uint64_t skip, uint64_t until,
 		     struct span *ret_span)
@@ -343,13 +343,13 @@ static int make_piece(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 	return 0;
 }
 
-/* A piece is made for the first who wants one of the block. Who comes after it was given up gets the block. */
+/* A piece of a block is made once. After it left the cache the next reader gets the whole block. */
 static bool may_have_piece(struct block_source *bs, const struct hf_cache_key *key)
 {
 	return hf_cache_has(bs->stream.cache, *key) || hf_once_note(&bs->begun, key->owner, key->number);
 }
 
-/* Whether the n bytes came from a piece: not if the one at hand has others, and not on an error, which the block has too. */
+/* Whether the n bytes came from a piece: not if that has other bytes, and not on an error: then the block tells it. */
 static bool read_piece(struct block_source *bs, const struct hf_point *point, const struct span *span, uint64_t skip,
 		       void *buf, size_t n)
 {
@@ -365,7 +365,7 @@ static bool read_piece(struct block_source *bs, const struct hf_point *point, co
 	has = skip >= from && skip - from + n <= block->size - PIECE_HEAD;
 	if (has)
 		memcpy(buf, block->bytes + PIECE_HEAD + (skip - from), n);
-	/* One that is soon made again makes room first, so that the next one gets memory that is warm. */
+	/* A piece that is cheap to make leaves the cache first: its memory is warm for the next one. */
 	if (is_enterable(bs, point) && bs->stream.box->slow)
 		hf_cache_unpin(bs->stream.cache, block);
 	else
@@ -374,8 +374,8 @@ static bool read_piece(struct block_source *bs, const struct hf_point *point, co
 }
 
 /*
- * Whether to decode just these n bytes and keep nothing: they are few, the block is not at hand, and nothing was read
- * lately in this block or the one before, which would look like a reader who comes back or reads on.
+ * Whether to decode just these n bytes and keep nothing: they are few, the block is not in the cache, and the last such
+ * read was neither in this block nor in the one before, which would be a reader who goes on.
  */
 static bool is_once(struct block_source *bs, const struct hf_point *point, size_t n)
 {
@@ -394,7 +394,7 @@ static bool is_once(struct block_source *bs, const struct hf_point *point, size_
 	return !hf_cache_has(bs->stream.cache, key);
 }
 
-/* Of a container that has such points; another one's comes from a damaged index. */
+/* The error of the container at such a point; without one the index is damaged. */
 static int say_damage(const struct hf_parked_stream *stream, const struct hf_point *point, struct hf_diag *diag)
 {
 	const struct hf_box *box = stream->box;
@@ -403,10 +403,10 @@ static int say_damage(const struct hf_parked_stream *stream, const struct hf_poi
 	return err < 0 ? err : hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 }
 
-/* What a reader says of himself. */
+/* What is known about the reader. */
 struct reading {
 	bool may_be_once, through;
-	uint64_t until; /* 0: he does not say */
+	uint64_t until; /* 0: unknown */
 };
 
 static int read_one(struct block_source *bs, const struct hf_point *point, const struct reading *reading, uint64_t skip,
@@ -443,7 +443,7 @@ static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, s
 			piece = n < point.out_size - skip ? n : (size_t)(point.out_size - skip);
 			err = read_one(bs, &point, reading, skip, buf, piece, diag);
 		}
-		/* The error belongs to this place and not to the bytes before it: they come first. */
+		/* Bytes before the error are returned first; the next read gets the error. */
 		if (err)
 			return *ret_n ? 0 : err;
 		offset += piece;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decompressed stream of a capture as a source for any number of readers: blocks of its container are decoded
- * once and kept in the chunk cache. Streams that cannot be entered in the middle are read by parked scans.
+ * once and kept in the chunk cache. Streams that cannot be entered in the middle are read by parked scans or a spool.
  */
 #ifndef HF_FS_BLOCK_SOURCE_H
 #define HF_FS_BLOCK_SOURCE_H
@@ -15,20 +15,20 @@
 /* All arguments are borrowed and must outlive the source. Plain bytes (hf_index_box NULL) go straight to file. */
 int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_cache *cache, struct hf_src **ret_src);
 
-/* How the stream comes by a spool, if it is one that needs it. */
+/* The spool of the stream, if it cannot be entered in the middle. */
 struct hf_spooling {
-	int dirfd; /* of the indexes */
+	int dirfd; /* the index directory */
 	struct hf_identity identity;
-	/* So much of the stream was decoded over and over that a spool would pay. Called once, from any thread, and
-	 * again after hf_block_source_spooled. */
+	/* A spool would pay by now. Called once, from any thread, and once more after each
+	 * hf_block_source_spooled. */
 	void (*wanted)(void *ctx);
 	void *ctx;
-	_Atomic uint64_t *reads, *damaged; /* counters: of reads from spools, of spools that were no good */
+	_Atomic uint64_t *reads, *damaged; /* counters: reads from spools, damaged spools */
 };
 
-/* Before the first read; borrowed as long as the source lives. A spool that is there is used. */
+/* Before the first read; borrowed as long as the source lives. An existing spool is used. */
 void hf_block_source_spool(struct hf_src *src, const struct hf_spooling *spooling);
-/* The spool that was wanted is there, or could not be made; then it is wanted again only if again: true. */
+/* After wanted: the spool is made, or could not be. again: wanted may be called once more. */
 void hf_block_source_spooled(struct hf_src *src, bool again);
 
 /* Reads without filling the cache when only a few bytes of a block are wanted and the reader is not sequential:
@@ -36,18 +36,18 @@ void hf_block_source_spooled(struct hf_src *src, bool again);
 int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
 			      struct hf_diag *diag);
 /*
- * The block that is just these bytes of the stream, pinned in the cache, made if it is not there. HF_NOTE_END: the stream
- * has no such block. An error: reading the bytes tells more of it.
+ * The block that is just these bytes of the stream, pinned in the cache, made if it is not there. HF_NOTE_END: no block
+ * is just that. After an error a read of the bytes has its diag.
  */
 int hf_block_source_lend(struct hf_src *src, uint64_t offset, uint64_t size, struct hf_cache_block **ret_block);
 /*
- * Reads for a reader who will go on up to the offset until, and perhaps no further: of a block that nobody wanted before,
- * no more is decoded than he needs, and that is kept. Same result as hf_src_read_at.
+ * For a reader who goes on up to the offset until, and perhaps no further: of a block that is read for the first time
+ * no more than that is decoded, and kept. Same result as hf_src_read_at.
  */
 int hf_block_source_read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,
 			       struct hf_diag *diag);
-/* The same for one who looks at many places once each: blocks are kept for a short while, and their memory is used again
- * while it is warm. until: 0 if he does not know. */
+/* The same for a reader of many places, each once: blocks leave the cache soon, so that their memory is reused while it
+ * is warm. until: 0 if unknown. */
 int hf_block_source_read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,
 				 struct hf_diag *diag);
 

@@ -12,13 +12,13 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* More entries of a directory are not looked at: somebody may put any number there. */
+/* Of a directory no more entries are looked at: anybody may put any number there. */
 enum { ENTRIES_MAX = 4096 };
 
 struct search {
 	const struct hf_archive *archive;
 	struct hf_access *access; /* or NULL */
-	const struct hf_access *within; /* only files that these may read; NULL: all */
+	const struct hf_access *within; /* only files that all of these may read; NULL: all */
 	struct hf_elf_nearby *nearby;
 	unsigned entries;
 };
@@ -28,11 +28,11 @@ uint64_t hf_elf_nearby_stamp_of(const struct stat *st)
 	const struct hf_stamp stamp = hf_stamp_of(st);
 	const uint64_t words[3] = {stamp.ino, (uint64_t)stamp.size, (uint64_t)stamp.mtime_ns};
 
-	/* Without the device, which may be another one after the next mount of the same file system. */
+	/* Without the device: its number may change when the file system is mounted again. */
 	return XXH3_64bits(words, sizeof words) | 1;
 }
 
-/* One error of looking: it is not there, or nobody may know, or it is a shortage and the caller's. */
+/* A file that cannot be looked at is left out, and nobody may read the views; a missing one is left out. */
 static int pass_over(const struct search *search, int err)
 {
 	if (search->access && err && err != HF_ERR_NOT_FOUND)
@@ -119,7 +119,7 @@ static int list_dir(struct search *search, const char *dir, unsigned depth)
 	return err;
 }
 
-/* length: of name before it was cut. */
+/* length: of name before it was truncated. */
 static int look_at_dir(struct search *search, const char *dir, const char *name, size_t length)
 {
 	char path[HF_PATH_SIZE];
@@ -202,7 +202,7 @@ uint64_t hf_elf_nearby_stamp(const struct hf_elf_nearby *nearby)
 {
 	uint64_t stamp = 0;
 
-	/* Of x.elf alone it is that file's own. */
+	/* x.elf alone: the stamp of that file. */
 	if (nearby->stem && nearby->count == 1)
 		return nearby->file[0].stamp;
 	for (size_t i = 0; i < nearby->count; i++) {

@@ -74,7 +74,7 @@ int hf_members_find(const struct hf_archive *archive, const char *path, const st
 	const size_t n = strlen(base);
 
 	if (S_ISREG(st->st_mode)) {
-		/* capture.ini is its directory's, unless that is the archive itself, which has nothing beside it. */
+		/* A capture.ini makes its directory a capture, but not the root of the archive. */
 		if (n < 5 || strcmp(base + n - 4, ".ini") != 0 || st->st_size > HF_INI_SIZE_MAX ||
 		    (is_description_name(base) && base != path) || strlen(path) >= HF_PATH_SIZE)
 			return HF_ERR_NOT_FOUND;
@@ -180,7 +180,7 @@ int hf_members_list(const struct hf_archive *archive, const char *ini, int (*fn)
 
 struct opener {
 	const struct hf_archive *archive;
-	struct hf_members *members; /* whatever is opened becomes one */
+	struct hf_members *members; /* each file that is opened is added */
 };
 
 static uint64_t hash_of(const char *path)
@@ -270,7 +270,7 @@ static int add_files(struct hf_members *members, const struct hf_setup *setup)
 	return err;
 }
 
-/* The directories of the member at path, but not home and what is above it. */
+/* Adds the directories of the member at path, except home and those above it. */
 static int add_dirs(struct hf_members *members, const char *path, const char *home)
 {
 	const size_t home_length = strlen(home);
@@ -280,7 +280,7 @@ static int add_dirs(struct hf_members *members, const char *path, const char *ho
 		const size_t length = strlen(dir);
 		int err;
 
-		/* What is above one that is known came in with it. */
+		/* The directories above a known one are known, too. */
 		if ((strncmp(home, dir, length) == 0 && (length == home_length || home[length] == '/')) ||
 		    find_row(members->dir, members->dir_hash, members->dir_count, dir) < members->dir_count)
 			return 0;
@@ -371,7 +371,7 @@ void hf_members_unref(struct hf_members *members)
 
 struct hf_member_state hf_member_state_of(const struct stat *st)
 {
-	/* Without the device, which may be another one after the next mount of the same file system. */
+	/* Without the device: its number may change when the file system is mounted again. */
 	return (struct hf_member_state){.ino = st->st_ino,
 					.size = (uint64_t)st->st_size,
 					.mtime_ns = (uint64_t)hf_time_ns(&st->st_mtim),
@@ -385,7 +385,7 @@ static uint64_t add_state(uint64_t hash, const struct hf_member_state *state)
 	return XXH3_64bits(words, sizeof words);
 }
 
-/* What cannot be looked at nobody may read; what is not there has no bytes. */
+/* If the file cannot be looked at, nobody may read the views; a missing one has no bytes. */
 static int look(const struct hf_archive *archive, const char *path, struct hf_access *access, struct stat *ret_st)
 {
 	int err = hf_archive_stat(archive, path, ret_st);
@@ -397,7 +397,7 @@ static int look(const struct hf_archive *archive, const char *path, struct hf_ac
 	return err;
 }
 
-/* One that cannot be looked at counts as one that is not there, unless that is for want of memory or descriptors. */
+/* A member that cannot be looked at counts as missing; only shortages are errors. */
 static int look_at_member(const struct hf_archive *archive, const char *path, struct hf_access *access,
 			  struct hf_member_state *state)
 {
@@ -512,7 +512,7 @@ static int open_beside(void *ctx, const char *name, struct hf_src **ret_src, str
 	return hf_src_file_new(fd, ret_src, diag);
 }
 
-/* How far up a name leads at its highest point. */
+/* How many levels up a name leads at its highest point. */
 static unsigned levels_of(const char *name)
 {
 	int level = 0, lowest = 0;

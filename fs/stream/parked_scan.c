@@ -9,23 +9,22 @@
 #include <string.h>
 
 /*
- * Scans hold dictionaries and cost memory outside the cache, so their bound is one for the whole process and not for
- * each stream: FREE bytes besides the cache, and then half of it, which it lends them; less what is kept of other
- * things beyond OTHERS.
+ * Scans hold dictionaries outside the cache, so one bound holds for all streams of the process: FREE bytes, and half of
+ * the cache, which lends them; less what the cache lends to others beyond OTHERS.
  */
 #define SLOTS 32
 #define FREE (UINT64_C(48) << 20)
 #define OTHERS (UINT64_C(32) << 20)
 
-/* Blocks passed over go into the cache if they are this near: requests come a little out of order, and backwards. */
+/* Blocks passed over go into the cache if they are this near: requests may come out of order, or backwards. */
 #define PASSED_KEEP (UINT64_C(8) << 20)
 
 struct parked {
 	const struct hf_parked_stream *stream; /* NULL: the slot is free */
-	struct hf_scan *scan;		       /* the busy thread's while busy, and NULL until it is made */
+	struct hf_scan *scan;		       /* while busy that thread's; NULL until it is made */
 	uint64_t at;			       /* stream offset of the block it gives next */
 	uint64_t used;			       /* when, in ticks */
-	uint64_t memory;		       /* bytes that it holds, when it was parked or started last */
+	uint64_t memory;		       /* its bytes, measured when it was parked or started */
 	bool busy;
 };
 
@@ -39,8 +38,8 @@ struct want {
 };
 
 /*
- * A block that a scan passed over while another thread had taken on to make it, but had not come to say so here yet.
- * Without this, losing that race of microseconds would mean a scan from the beginning.
+ * A block that a scan passed over after another thread began to make it, but before that thread registered its want
+ * here. Without this, losing that race of microseconds would mean a scan from the beginning.
  */
 struct orphan {
 	const struct hf_parked_stream *stream; /* NULL: none */
@@ -50,7 +49,7 @@ struct orphan {
 
 #define ORPHANS 4
 
-/* A busy scan waits for nothing but its file, so waiting for one always ends. */
+/* A busy scan waits only for its file, so a wait for it ends. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -98,7 +97,7 @@ static struct parked *free_slot(void)
 	return NULL;
 }
 
-/* With the lock held, although freeing takes a moment: hf_parked_drop promises that the file is not needed any more. */
+/* With the lock held, although freeing takes time: after hf_parked_drop the file must not be used any more. */
 static void end_scan(struct parked *p)
 {
 	if (p->scan)
@@ -122,7 +121,7 @@ static uint64_t memory_of_all(const struct hf_cache *cache)
 	return sum;
 }
 
-/* What the scans hold has changed: ends those that are idle for longest if it is too much, and borrows the rest. */
+/* After the scans' memory changed: ends those idle for longest if it is too much, and borrows from the cache. */
 static void settle(struct hf_cache *cache)
 {
 	const uint64_t others = hf_cache_lent_to_others(cache, HF_LEND_SCANS);
@@ -137,7 +136,7 @@ static void settle(struct hf_cache *cache)
 	hf_cache_lend(cache, HF_LEND_SCANS, memory_of_all(cache));
 }
 
-/* A scan's thread is through with it. One that failed or is at its end is of no more use. */
+/* Parks a scan after use. useful: false if it failed or is at its end. */
 static void park(struct parked *p, bool useful)
 {
 	struct hf_cache *cache = p->stream->cache;
@@ -154,8 +153,8 @@ static void park(struct parked *p, bool useful)
 }
 
 /*
- * Goes back from *entry to the nearest point that can be entered, or no further than the offset floor, where a scan
- * stands.
+ * Goes back from *entry to the nearest point that can be entered, but not before the offset floor, where a scan is
+ * parked.
  */
 static int find_entry(const struct hf_parked_stream *stream, uint64_t floor, struct hf_point *entry,
 		      struct hf_diag *diag)
@@ -173,7 +172,7 @@ static int find_entry(const struct hf_parked_stream *stream, uint64_t floor, str
 	return 0;
 }
 
-/* With the lock held. The scan of another thread is waited for: the seat of the job that does so is free meanwhile. */
+/* Waits for another thread's scan, with the lock held; the job's seat is free meanwhile. */
 static void await_change(void)
 {
 	struct hf_job *job = hf_job_here();
@@ -269,8 +268,8 @@ static uint8_t *copy(const struct hf_parked_stream *stream, const struct hf_poin
 }
 
 /*
- * The block that the scan has given, without copying it if the scan can do with other memory. Blocks of one size follow
- * each other where a stream is cut into them, and the memory of each will do for the next.
+ * The block that the scan has given, without a copy if the scan accepts other memory instead. Neighbouring blocks
+ * mostly have one size, so memory for one will do for the next.
  */
 static uint8_t *take(const struct hf_parked_stream *stream, struct hf_scan *scan, const struct hf_point *block,
 		     const uint8_t *bytes)
@@ -330,7 +329,7 @@ static void leave_orphan(const struct hf_parked_stream *stream, const struct hf_
 	free(old);
 }
 
-/* Puts a block into the cache, if it is one of the index and not what came out before an error. */
+/* Puts a block into the cache, if it is one of the index and not a part before an error. */
 static void keep(const struct hf_parked_stream *stream, const struct hf_point *block, const uint8_t *bytes)
 {
 	struct hf_cache_key key = {stream->owner, block->out_offset};
@@ -373,8 +372,8 @@ static void set_place(struct parked *p, uint64_t at)
 }
 
 /*
- * The scan gave other blocks than the index has: either this one was cut short by an error that comes next, or it is
- * another file, or another version of the container's code.
+ * The scan gave another block than the index has: the error that ended it comes next, or the file is another one, or
+ * another version of the container's library cuts blocks differently.
  */
 static int explain(struct parked *p, const struct hf_point *point, struct hf_diag *diag)
 {
@@ -385,7 +384,7 @@ static int explain(struct parked *p, const struct hf_point *point, struct hf_dia
 	return err < 0 ? err : hf_diag_set(diag, HF_ERR_MISMATCH, HF_SPACE_STREAM, point->out_offset, 0);
 }
 
-/* Walks the scan to the block of point and copies that. The slot is busy, so all of it but at is this thread's. */
+/* Runs the scan up to the block of point and copies that. The slot is busy, so this thread owns all of it but at. */
 static int walk(struct parked *p, const struct hf_point *point, uint8_t **ret_bytes, struct hf_diag *diag)
 {
 	const struct hf_parked_stream *stream = p->stream;
@@ -434,7 +433,7 @@ int hf_parked_read(const struct hf_parked_stream *stream, const struct hf_point 
 	want.next = yard.wants;
 	yard.wants = &want;
 	err = take_slot(&want, &entry, &p, diag);
-	/* A thread that has begun to hand the block over must be waited for; from here on nobody begins. */
+	/* A thread may be handing the block over: wait for it. No other can begin by now. */
 	while (!p && want.served && !want.bytes)
 		await_change();
 	forget_want(&want);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that can only be decoded by going on from a block before (HF_POINT_CONTINUES). Scans that have given such a
- * block are parked where they stand, so that reading on costs nothing twice. Internal to fs: block_source.c uses it.
+ * Blocks that can only be decoded after the block before (HF_POINT_CONTINUES). A scan that has given such a block is
+ * parked there, so that reading on decodes nothing twice. Internal to fs: block_source.c uses it.
  */
 #ifndef HF_FS_PARKED_SCAN_H
 #define HF_FS_PARKED_SCAN_H
@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-/* What is scanned. All of it is borrowed; its address is its identity. */
+/* What is scanned. All is borrowed; the struct's address is its identity. */
 struct hf_parked_stream {
 	struct hf_src *file;
 	struct hf_index *index;

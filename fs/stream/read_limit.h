@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A capture's stream as one reader sees it who can say how he will read. */
+/* A capture's stream for one reader, who sets how far it will read. */
 #ifndef HF_FS_READ_LIMIT_H
 #define HF_FS_READ_LIMIT_H
 
 #include "codecs/source/source.h"
 
-/* The same bytes as those of blocks; one thread at a time, which sets src.until. Nothing is cut there. */
+/* The same bytes as blocks, for one thread at a time. It sets src.until, a hint: reads may go beyond. */
 struct hf_read_limit {
 	struct hf_src src;     /* first: cast back */
 	struct hf_src *blocks; /* block_source.h; borrowed */
-	bool through;	       /* he looks at many places once each */
+	bool through;	       /* it reads many places, each once */
 };
 
 void hf_read_limit_init(struct hf_read_limit *limit, struct hf_src *blocks);

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Files as they are opened, each counted once. */
+/* Adds up the files that are opened, each once. */
 struct opener {
 	const struct hf_trace_ask *ask;
 	struct hf_open_files *open_files;
 	struct hf_trace *trace;
 	int64_t mtime_ns; /* the latest of all */
-	bool members_changed; /* a file was asked for that is no member */
+	bool members_changed; /* a file is no member, or another one than before */
 };
 
 static int note(struct opener *o, struct hf_src *src, const struct stat *st)
@@ -39,6 +39,7 @@ static bool same_state(const struct hf_member_state *a, const struct hf_member_s
 	return a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
+<<<<<<< HEAD
 static int list_names(void *ctx, int (*fn)(void *fn_ctx, const char *name), void *fn_ctx)
 {
 	const struct opener *o = ctx;
@@ -61,6 +62,9 @@ static int open_debug(void *ctx, const char *path, struct hf_src **ret_src)
 }
 
 /* Only members, and of each always the same file: who may read the views was found out from these. */
+=======
+/* Opens members only, and of each always the same file: the access to the views depends on these. */
+>>>>>>> main
 static int open_member(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)
 {
 	struct opener *o = ctx;
@@ -124,7 +128,7 @@ int hf_trace_open_member(struct hf_open_files *open_files, const struct hf_trace
 	return 0;
 }
 
-/* The file that is wrong, as a path of the archive. */
+/* Makes the path in error one of the archive. */
 static void name_file(const char *ini, struct hf_setup_error *error)
 {
 	char path[HF_PATH_SIZE];
@@ -150,7 +154,7 @@ static int open_described(const struct hf_trace_ask *ask, struct hf_trace *trace
 	if (!err)
 		err = hf_setup_load(trace->setup, &opener, &trace->file, error);
 	name_file(trace->members->ini, error);
-	/* Only now, and of what was opened: whatever was changed before shows, also if it was changed back since. */
+	/* Last, and of the opened files: so a change shows even if it was undone meanwhile. */
 	stamp_err = hf_members_stamp_opened(ask->archive, trace->members, trace->opened, &now);
 	if (stamp_err)
 		err = stamp_err;

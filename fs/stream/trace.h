@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a capture, opened: its file, or what its description says of several, read once and shared by whoever
- * has the capture open.
+ * The bytes of an opened capture: its file, or the files of its description. Opened once and shared by all who have the
+ * capture open.
  */
 #ifndef HF_FS_TRACE_H
 #define HF_FS_TRACE_H
@@ -16,8 +16,8 @@ struct hf_stamp;
 
 struct hf_trace {
 	struct hf_src *file;         /* the file, or the trace files end to end */
-	struct hf_identity identity; /* of all there is */
-	struct hf_identity *parts;   /* what members, and a limit of its own, add to the identity */
+	struct hf_identity identity; /* of all files */
+	struct hf_identity *parts;   /* what the members and a limit of the description add to it */
 	size_t part_count;
 	/* With a description: */
 	struct hf_members *members;  /* NULL: there is none */
@@ -38,14 +38,14 @@ struct hf_trace_ask {
 	uint64_t expansion, memory;   /* hf_fs_options: expansion, stream_memory */
 };
 
-/* HF_ERR_CHANGED if it is another version by now, never HF_ERR_NOT_FOUND. To be closed only after success. *error: what is
- * wrong with the description, if that is it. *ret_members_changed: that names other files than when it was read. */
+/* HF_ERR_CHANGED if the files are others by now, never HF_ERR_NOT_FOUND. To be closed only after success. *error: what
+ * is wrong with the description, if anything. *ret_members_changed: it names other files than when it was read. */
 int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
 		  bool *ret_members_changed);
 void hf_trace_close(struct hf_trace *trace);
 
-/* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another
- * file than the one the trace was opened with. */
+/* Opens the member with that name in the description; the caller frees it. HF_ERR_CHANGED if it is another file than
+ * when the trace was opened. */
 int hf_trace_open_member(struct hf_open_files *open_files, const struct hf_trace *trace, const char *name,
 			 struct hf_src **ret_src);
 

@@ -21,5 +21,7 @@ void hf_client_put(void *aux);
 
 /* Makes tables of the schema. */
 int hf_tables_register(struct hf_client *client);
+/* Puts them into the main database too, for a shell's .tables and .schema. */
+int hf_tables_show(struct hf_client *client);
 
 #endif

@@ -289,9 +289,11 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_id)
 /* Without xCreate: each is there by its name. */
 static const sqlite3_module methods = {
 	.iVersion = 1,
+	.xCreate = connect, /* the same: so a table is there without being created, too */
 	.xConnect = connect,
 	.xBestIndex = best_index,
 	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,
@@ -325,5 +327,20 @@ int hf_tables_register(struct hf_client *client)
 		err = sqlite3_create_module_v2(client->db, schema->table[i].name, &methods, module, free_module);
 	}
 	client->registered = !err;
+	return err;
+}
+
+int hf_tables_show(struct hf_client *client)
+{
+	const struct hf_schema *schema = &client->child.schema;
+	int err = SQLITE_OK;
+
+	for (uint32_t i = 0; !err && i < schema->count; i++) {
+		char *text = sqlite3_mprintf("CREATE VIRTUAL TABLE main.\"%w\" USING \"%w\"", schema->table[i].name,
+					     schema->table[i].name);
+
+		err = text ? sqlite3_exec(client->db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+		sqlite3_free(text);
+	}
 	return err;
 }

@@ -75,6 +75,32 @@ says 1 "did you mean 'flame.svg'" cat "$x" flmae.svg
 says 1 "did you mean 'hart0/listing.txt'" cat "$x" hart0/lsting.txt
 says 1 "no such file" cat "$x" qqqqqq
 
+# ---- for programs ----
+python3 - "$hartfs" "$x" <<'END' || fail "--json"
+import json, subprocess, sys
+hartfs, x = sys.argv[1:]
+def lines(*args):
+    out = subprocess.run([hartfs, *args], stdout=subprocess.PIPE, check=True).stdout
+    return [json.loads(line) for line in out.splitlines()]
+assert lines("index", "--json", ".") == [{"capture": "./" + x, "state": "indexed"}]
+one, = lines("ls", "--json", ".")
+assert one["capture"] == x and one["state"] == "indexed" and one["harts"] == 1 and one["instructions"] == 873595, one
+files = lines("ls", "--json", x)
+assert any(f["file"].endswith("hart0/listing.txt") and f["hart"] == 0 and f["size"] > 0 for f in files), files
+top = lines("top", "--json", "-n", "3", x)
+assert len(top) == 3 and all(isinstance(row["own"], int) and row["function"] for row in top), top
+assert top[0]["own"] >= top[1]["own"] >= top[2]["own"] and len(top[0]["address"]) == 16, top
+END
+
+# ---- help on a terminal goes through a pager, elsewhere it does not ----
+if command -v script >/dev/null; then
+	PAGER="sed s/^/paged:/" script -qec "$hartfs help find" /dev/null </dev/null | tr -d '\r' >"$tmp/out"
+	grep -q '^paged:Usage: hartfs find' "$tmp/out" || fail "no pager: $(head -n 2 "$tmp/out")"
+	PAGER=false script -qec "$hartfs help views" /dev/null </dev/null >"$tmp/out" # it may leave early
+	PAGER='' script -qec "$hartfs help find" /dev/null </dev/null | grep -q '^Usage: hartfs find' || fail "PAGER="
+fi
+PAGER="sed s/^/paged:/" "$hartfs" help find | grep -q '^Usage: hartfs find' || fail "a pager without a terminal"
+
 # What is advised works.
 sed -n 's/^\(HF_GUESS(\|\t\).*"\(.*\)")$/\2/p' "$root/mountd/guesses.def" >"$tmp/lines"
 [ "$(wc -l <"$tmp/lines")" -gt 20 ] || fail "guesses.def was not read: $(cat "$tmp/lines")"

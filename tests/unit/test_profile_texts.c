@@ -53,7 +53,7 @@ static void test_functions(void)
 {
 	char *text = text_of(hf_profile_functions, true);
 
-	has(text, "# 6 returns, of which 1 fit no call");
+	has(text, "# 6 returns, 1 without a matching call");
 	has(text, "calls         cycles address");
 	has(text, "             8  66.67              8  66.67            6             28 0000000000001100 0x1100\n");
 	free(text);
