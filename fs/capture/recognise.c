@@ -259,7 +259,6 @@ static int unread(const struct hf_shared *shared, const char *path, int err)
 	return claim_err ? claim_err : member ? 0 : err;
 }
 
-<<<<<<< HEAD
 static int find_described(const struct hf_shared *shared, const char *path, const char *ini, const struct stat *st,
 			  struct hf_capture **ret_capture);
 
@@ -282,10 +281,7 @@ static bool was_own(const struct hf_catalogue_entry *entry)
 	       (!entry->codec->probe || hf_members_describes(entry->codec));
 }
 
-/* A new file: as the catalogue has it, or as it looks. */
-=======
 /* A new file, as the catalogue has it, or probed. */
->>>>>>> main
 static int find_file(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	struct hf_found found = {.stamp = hf_stamp_of(st)};

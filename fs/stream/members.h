@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
-<<<<<<< HEAD
  * Captures with a description: a directory with a capture.ini or a snapshot.ini, a capture.ini by another name, and a file
- * that is its own description (hf_codec.describe: perf.data), or the directory whose data is one.
- * Their members are the files that the description names, the description's own among them: what a change of any of
- * them makes another capture.
-=======
- * Captures with a description: a directory with a capture.ini or a snapshot.ini, or a capture.ini by another name.
+ * that is its own description (hf_codec.describe: perf.data), or the directory whose file data is one.
  * Their members are the description and the files that it names: if one of them changes, the capture has changed.
->>>>>>> main
  */
 #ifndef HF_FS_MEMBERS_H
 #define HF_FS_MEMBERS_H
@@ -31,14 +25,9 @@ struct hf_members {
 	char **dir;
 	uint64_t *dir_hash;
 	size_t dir_count;
-<<<<<<< HEAD
-	bool listed;                  /* what lies beside the capture (elf_nearby.h) belongs to it: more there, and it changed */
-	bool unread;                  /* something of it could not be read, which says nothing of it */
-	bool scattered;               /* in more than HF_MEMBERS_DIRS_MAX of these: nobody may read the views */
-=======
+	bool listed;                  /* what lies beside the capture (elf_nearby.h) belongs to it, and makes it another */
 	bool unread;                  /* some file could not be read now: it may be another time */
 	bool scattered;               /* more than HF_MEMBERS_DIRS_MAX directories: nobody may read the views */
->>>>>>> main
 };
 
 enum { HF_MEMBERS_DIRS_MAX = 4096 };
@@ -56,13 +45,8 @@ extern const struct hf_codec hf_members_unknown;
 bool hf_members_describes(const struct hf_codec *codec);
 
 /*
-<<<<<<< HEAD
- * The description of what is at path, of which st is the stat: its own path and stat. HF_ERR_NOT_FOUND if it has none.
- * That a file *.ini is one shows only when it is read; that of any other file is for who knows its format to say.
-=======
  * The description of the capture at path, whose stat is st: its path and stat. HF_ERR_NOT_FOUND if there is none. A
- * file *.ini may turn out to be no description when it is read.
->>>>>>> main
+ * file *.ini may turn out to be no description when it is read; of any other file its format says whether it is one.
  */
 int hf_members_find(const struct hf_archive *archive, const char *path, const struct stat *st, char *ret_ini,
 		    struct stat *ret_st);

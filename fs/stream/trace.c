@@ -39,7 +39,6 @@ static bool same_state(const struct hf_member_state *a, const struct hf_member_s
 	return a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
-<<<<<<< HEAD
 static int list_names(void *ctx, int (*fn)(void *fn_ctx, const char *name), void *fn_ctx)
 {
 	const struct opener *o = ctx;
@@ -61,10 +60,7 @@ static int open_debug(void *ctx, const char *path, struct hf_src **ret_src)
 	return err;
 }
 
-/* Only members, and of each always the same file: who may read the views was found out from these. */
-=======
 /* Opens members only, and of each always the same file: the access to the views depends on these. */
->>>>>>> main
 static int open_member(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)
 {
 	struct opener *o = ctx;
