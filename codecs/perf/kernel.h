@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code of the kernel and its modules: the copy of /proc/kcore that perf record --kcore makes, and what the kernel changed
+ * Code of the kernel and its modules: the copy of /proc/kcore that perf makes on request, and what the kernel changed
  * of its code since (TEXT_POKE).
  */
 #ifndef HF_PERF_KERNEL_H

@@ -334,17 +334,47 @@ static int warn(struct load *l)
 	return no_room(l, err);
 }
 
+/* "sort 4711, cat 4712 and 3 more" */
+static void name_processes(const struct hf_perf_maps *maps, char *text, size_t size)
+{
+	size_t n = 0, i = 0;
+
+	*text = '\0';
+	for (; i < maps->by_pid.count && n + sizeof maps->comm->name + 64 < size; i++) {
+		const struct hf_perf_comm *comm = &maps->comm[i];
+
+		n += (size_t)snprintf(text + n, size - n, "%s%s %" PRIu32, i ? ", " : "", comm->name, comm->pid);
+	}
+	if (i < maps->by_pid.count)
+		snprintf(text + n, size - n, " and %zu more", maps->by_pid.count - i);
+}
+
+/* How many have a trace unit, and how many of them trace: those that have values. */
+static void count_cpus(const struct load *l, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->c.units.count; i++)
+		n += hf_setup_get(l->setup, (uint32_t)l->c.units.row[i].cpu, "source") != NULL;
+	snprintf(text, size, "%zu, trace of %zu", l->c.units.count, l->used ? n : 0);
+}
+
 static int add_facts(struct load *l)
 {
 	const struct hf_perf_features *features = &l->c.features;
+	char cpus[64], processes[HF_PERF_TEXT];
 	const struct {
 		const char *name, *value;
 	} facts[] = {{"event", features->events},
 		     {"command", features->command},
 		     {"machine", features->machine},
-		     {"recorder", features->recorder}};
+		     {"recorder", features->recorder},
+		     {"CPUs", cpus},
+		     {"processes", processes}};
 	int err = 0;
 
+	count_cpus(l, cpus, sizeof cpus);
+	name_processes(&l->c.maps, processes, sizeof processes);
 	for (size_t i = 0; i < sizeof facts / sizeof *facts && !err; i++)
 		if (*facts[i].value)
 			err = hf_setup_add_fact(l->setup, facts[i].name, facts[i].value);

@@ -134,7 +134,9 @@ static int add_name(struct hf_perf_maps *maps, uint32_t pid, const uint8_t *name
 	if (!comm)
 		return 0;
 	memset(comm->name, 0, sizeof comm->name);
-	memcpy(comm->name, name, n < sizeof comm->name ? n : sizeof comm->name - 1);
+	n = n < sizeof comm->name ? n : sizeof comm->name - 1;
+	for (size_t i = 0; i < n; i++)
+		comm->name[i] = (char)(name[i] < ' ' || name[i] == 0x7f ? '?' : name[i]);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of perf.data: record types, features, bits. tools/perf/util/event.h, include/uapi/linux/perf_event.h of Linux. */
+/* Numbers of perf.data: record types, features, bits. event.h of perf and perf_event.h of Linux. */
 #ifndef HF_PERF_RECORD_TYPES_H
 #define HF_PERF_RECORD_TYPES_H
 

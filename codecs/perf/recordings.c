@@ -230,7 +230,8 @@ int hf_perf_recordings_match(struct hf_perf_recordings *all)
 		row->there = (row->cpu != HF_PERF_NO_CPU && find_bytes(all, row, row->cpu)) ||
 			     (row->tid != UINT32_MAX && find_bytes(all, row, BY_THREAD | row->tid));
 		all->missing += !row->there;
-		all->missing_bytes += row->there ? 0 : row->size;
+		if (!row->there)
+			all->missing_bytes += row->size < INT64_MAX - all->missing_bytes ? row->size : 0;
 	}
 	err = add_strays(all);
 	return err ? err : sort_recordings(all);

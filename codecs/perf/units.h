@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AUXTRACE_INFO of CoreSight: the trace unit of each CPU (tools/perf/util/cs-etm.h). */
+/* AUXTRACE_INFO of CoreSight: the trace unit of each CPU (cs-etm.h of perf). */
 #ifndef HF_PERF_UNITS_H
 #define HF_PERF_UNITS_H
 
