@@ -6,7 +6,7 @@ PACKAGING_PACKAGES="dpkg-dev file"
 LINT_PACKAGES="clang-tidy"
 TEST_PACKAGES="acl xz-utils zstd gzip sqlite3 python3 libopencsd-bin binutils-riscv64-unknown-elf qemu-user
 	qemu-system-misc valgrind g++-riscv64-linux-gnu g++-aarch64-linux-gnu libc6-dev-riscv64-cross libc6-dev-arm64-cross
-	lcov libdevel-nytprof-perl"
+	lcov libdevel-nytprof-perl bolt-19 llvm-19 clang-19 lld autofdo"
 
 install_packages() {
 	local missing=() package

@@ -31,6 +31,7 @@ codecs/perf/maps.h@HF_PERF_OBJECTS_MAX@1 << 16@of 65,536 files
 codecs/perf/maps.h@HF_PERF_SPACES_MAX@1 << 20@1,048,576 programs
 codecs/perf/spaces.c@MAPS_MAX@4096@4,096 pieces of code in a process
 codecs/perf/programs.c@PLACES_MAX@1024@1,024 places in all that give names
+fs/profile/transfers.h@HF_TRANSFERS_MAX@(UINT32_C(1) << 21)@pairs of a jump and where it went, for *fdo* | 2,097,152
 fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
 fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
 fs/profile/speedscope.c@STACKS_MAX@(UINT64_C(64) << 20)@stacks in *stacks.folded* and *speedscope.json* | 64 MiB

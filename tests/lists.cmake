@@ -6,7 +6,7 @@
 set(LONG_TESTS
 	conformance.containers conformance.etrace_accesses conformance.etrace_views conformance.ntrace conformance.opencsd
 	conformance.qemu_astf conformance.qemu_stf conformance.round_trip conformance.slices conformance.stf
-	conformance.threads mount.adding mount.aside mount.attack mount.biases mount.diff mount.examples mount.find
+	conformance.threads mount.adding mount.aside mount.attack mount.biases mount.diff mount.examples mount.fdo mount.find
 	mount.first_minute mount.profile_more mount.record mount.summary_kill mount.where prop.slice sim.minute
 	unit.block_source unit.chunk_cache unit.index_parallel unit.index_resume unit.index_stf unit.source_boxes
 	unit.wrong_values)

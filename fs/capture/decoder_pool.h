@@ -20,8 +20,7 @@ struct hf_open;
 /* One that is in use is not in the pool. */
 struct hf_lent_maker {
 	struct hf_maker maker;
-	struct hf_read_limit
-		*limit; /* through which it reads the stream; whoever has it may set how far, until it is put back */
+	struct hf_read_limit *limit; /* its source of the stream; the user of the maker may set how far it reads */
 	const struct hf_open *open;
 	size_t view;
 	uint32_t hart;

@@ -47,14 +47,14 @@ struct hf_hart_state {
 	bool no_accesses;		    /* traces of this kind tell of none */
 };
 
-/* ---- moment_scan.c ---- */
+/* ---- hart_state_scan.c ---- */
 
 /* Goes through a chunk up to that instruction, and takes what it tells: chunks come from the last one to
  * the first. */
 int hf_hart_state_scan(struct hf_hart_state *state, struct hf_cursor *cursor, uint64_t number);
 void hf_state_part_fini(struct hf_state_part *part);
 
-/* ---- moment_needs.c ---- */
+/* ---- hart_state_needs.c ---- */
 
 /* Which chunks before the ones at hand can still tell something. */
 struct hf_needs;

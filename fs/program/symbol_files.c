@@ -243,12 +243,18 @@ static const struct hf_symbol_file *file_of(const struct hf_symbol_files *files,
 	return NULL;
 }
 
+static const char *path_of(const struct hf_symbol_files *files, const struct hf_placed_elf *elf)
+{
+	const struct hf_symbol_file *file = file_of(files, elf->src);
+
+	return file ? file->path : elf->name;
+}
+
 /* Adds where its code lies, with lines and inlined functions. */
 static int add_addresses(const struct hf_symbol_files *files, const struct hf_placed_elf *elf,
 			 struct hf_symbols *symbols)
 {
-	const struct hf_symbol_file *file = file_of(files, elf->src);
-	int err = hf_symbols_add_object(symbols, elf->src, elf->bias, file ? file->path : elf->name);
+	int err = hf_symbols_add_object(symbols, elf->src, elf->bias, path_of(files, elf));
 
 	if (!err)
 		err = add_lines(files, elf, symbols);
@@ -814,9 +820,9 @@ static int list_file(struct hf_src *file, uint64_t bias, struct hf_elf_symbol_li
 }
 
 /* A debug file has all symbols of its program but the stubs of the PLT. */
-static int list_elf(const struct hf_placed_elf *elf, struct hf_elf_symbol_list *list)
+int hf_symbol_files_list_elf(const struct hf_placed_elf *elf, uint64_t bias, struct hf_elf_symbol_list *list)
 {
-	return list_file(elf->debug ? elf->debug : elf->src, elf->bias, list);
+	return list_file(elf->debug ? elf->debug : elf->src, bias, list);
 }
 
 int hf_symbol_files_list(const struct hf_symbol_files *files, uint32_t hart, struct hf_elf_symbol_list *ret_list)
@@ -827,7 +833,7 @@ int hf_symbol_files_list(const struct hf_symbol_files *files, uint32_t hart, str
 	*ret_list = (struct hf_elf_symbol_list){0};
 	for (size_t i = 0; i < files->elf_count && !err; i++) {
 		if (is_of(files, i, owner))
-			err = list_elf(&files->elf[i], ret_list);
+			err = hf_symbol_files_list_elf(&files->elf[i], files->elf[i].bias, ret_list);
 		/* As in join_symbols. */
 		if (err && !hf_err_is_passing(err))
 			err = 0;
@@ -843,6 +849,22 @@ void hf_symbol_files_free_list(struct hf_elf_symbol_list *list)
 		free((char *)(uintptr_t)list->symbol[i].name);
 	free(list->symbol);
 	*list = (struct hf_elf_symbol_list){0};
+}
+
+const struct hf_placed_elf *hf_symbol_files_elf_of(const struct hf_symbol_files *files, uint32_t hart, const char *name,
+						   const uint64_t *bias)
+{
+	const uint32_t owner = has_own(files, files->elf_count, hart) ? hart : HF_SETUP_ANY;
+	char its[HF_LINES_NAME_MAX + 1];
+
+	for (size_t i = 0; i < files->elf_count; i++) {
+		const struct hf_placed_elf *elf = &files->elf[i];
+
+		hf_name_file(its, path_of(files, elf));
+		if (is_of(files, i, owner) && !strcmp(its, name) && (!bias || *bias == elf->bias))
+			return elf;
+	}
+	return NULL;
 }
 
 /* ---- all lines ---- */

@@ -99,6 +99,11 @@ struct hf_elf_symbol_list {
 };
 int hf_symbol_files_list(const struct hf_symbol_files *files, uint32_t hart, struct hf_elf_symbol_list *ret_list);
 void hf_symbol_files_free_list(struct hf_elf_symbol_list *list);
+/* The first ELF of a hart whose code is of that name (struct hf_object), and has that bias (NULL: any), or NULL. Borrowed. */
+const struct hf_placed_elf *hf_symbol_files_elf_of(const struct hf_symbol_files *files, uint32_t hart, const char *name,
+						   const uint64_t *bias);
+/* Adds the symbols of one, whose addresses are moved by bias. A list is to be freed after an error too. */
+int hf_symbol_files_list_elf(const struct hf_placed_elf *elf, uint64_t bias, struct hf_elf_symbol_list *list);
 
 /* All lines of the ELF files of a hart, executed or not. fn owns what it gets, and ends it with an error.
  * HF_ERR_ELF_LIMIT: there are too many. */

@@ -13,7 +13,7 @@ static bool is_row(const struct hf_count *row, uint64_t pc, uint32_t opcode, uns
 	return row->pc == pc && row->opcode == opcode && row->size == size && row->isa == isa;
 }
 
-/* The row of an instruction, perhaps a new one. */
+/* Finds or adds the row of an instruction. */
 static int find_row(struct hf_counts *counts, uint64_t pc, uint32_t opcode, unsigned size, uint8_t isa,
 		    struct hf_count **ret_row)
 {
@@ -151,7 +151,7 @@ static int add_once(void *ctx, const struct hf_run *run)
 	return hf_counts_add(ctx, run, 1);
 }
 
-/* How many of the events are before the instruction behind the last one. *left: instructions to come. */
+/* How many of the events belong to the range. *left: its instructions to come. */
 static size_t cut_off(const struct hf_event *ev, size_t n, uint64_t *left, bool *ret_end)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -188,7 +188,7 @@ static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 	return 0;
 }
 
-/* The cursor before the first event, or behind the first instruction, which the cutter has then. */
+/* The cursor goes before the first event, or behind the first instruction, which the cutter gets. */
 static int enter(struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t first, uint64_t *left,
 		 struct hf_diag *diag)
 {

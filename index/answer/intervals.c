@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-/* Where an interval begins, and the last one ends. */
+/* The bounds of intervals: where one begins, and where the last one ends. */
 struct limit {
-	uint64_t chunk;	     /* that has this instruction; behind the last one of the hart: one more than there are */
-	uint64_t first, end; /* instructions of that chunk, if it is cut */
-	bool cut;	     /* not at its beginning */
+	uint64_t chunk;	     /* of this instruction; at the end of the hart the number of chunks */
+	uint64_t first, end; /* instructions of that chunk, if cut */
+	bool cut;	     /* the bound is not at its beginning */
 };
 
 static bool stopped(const struct hf_intervals *in)
@@ -18,7 +18,7 @@ static bool stopped(const struct hf_intervals *in)
 	return in->stop && in->stop(in->stop_ctx);
 }
 
-/* The one with that instruction, which is in one. */
+/* The interval with that instruction. */
 static uint64_t number_of(const struct hf_intervals *in, uint64_t ordinal)
 {
 	return HF_NUMBERS_UP_TO(in->at + 1, in->count - 1, ordinal);
@@ -29,7 +29,7 @@ static uint64_t number_of(const struct hf_intervals *in, uint64_t ordinal)
 struct decoding {
 	const struct hf_intervals *in;
 	struct hf_run_cutter *cutter;
-	uint64_t number;    /* of the interval at hand; HF_NOWHERE: before the first */
+	uint64_t number;    /* of the present interval; HF_NOWHERE: before the first */
 	uint64_t ordinal;   /* of the next instruction */
 	uint64_t next, end; /* where the next interval begins; where all ends */
 };
@@ -42,7 +42,7 @@ static int put_once(void *ctx, const struct hf_run *run)
 	return err || d->number == HF_NOWHERE ? err : d->in->put(d->in->ctx, d->number, 1);
 }
 
-/* Before the instruction at hand an interval begins. */
+/* At an instruction with which an interval begins. */
 static int turn(struct decoding *d)
 {
 	int err = hf_run_cutter_cut(d->cutter);
@@ -96,14 +96,14 @@ static int decode_events(struct decoding *d, struct hf_diag *diag)
 	return hf_run_cutter_cut(d->cutter);
 }
 
-/* What is decoded: instructions from first to end, which may be in many intervals. */
+/* Instructions [first, end) to decode; they may be in many intervals. */
 struct stretch {
 	uint64_t first, end;
-	uint64_t chunk; /* that begins with the first one; HF_NOWHERE: nobody looked */
+	uint64_t chunk; /* that begins with first; HF_NOWHERE: not known */
 };
 
-/* Goes to the first one. Only the one before tells how it was entered: it may be in another chunk, all of which is
- * decoded for that. */
+/* Goes to the first one. How it was entered only the instruction before tells: for that a whole chunk before it may be
+ * decoded. */
 static int go_to(const struct hf_intervals *in, struct hf_run_cutter *cutter, const struct stretch *stretch,
 		 struct hf_diag *diag)
 {
@@ -131,19 +131,19 @@ static int decode(const struct hf_intervals *in, const struct stretch *stretch, 
 	return err;
 }
 
-/* ---- by the summary ---- */
+/* ---- from the summary ---- */
 
-/* As many intervals at a time as have room for their sums. */
+/* Bytes for sums: so many intervals are counted at a time. */
 #define SUMS_MAX (UINT64_C(64) << 20)
 
 struct listed {
 	const struct hf_intervals *in;
 	const struct limit *limit;
 	struct hf_summary_book book;
-	uint64_t base, end;   /* intervals that are summed up */
-	uint64_t low, high;   /* chunks that lie in one of these, or between */
-	uint32_t *interval;   /* of each of these chunks: its number from base on, plus 1; 0: it is cut */
-	uint64_t *sums;	      /* of each run, and each of these intervals */
+	uint64_t base, end;   /* intervals that are counted now */
+	uint64_t low, high;   /* chunks of these */
+	uint32_t *interval;   /* of each chunk from low on: its interval - base, plus 1; 0: it is cut */
+	uint64_t *sums;	      /* of each run in each of these intervals */
 };
 
 static int add_postings(void *ctx, uint64_t run, const struct hf_posting *posting, size_t n)
@@ -180,7 +180,7 @@ static int put_sums(const struct listed *l, uint64_t run)
 	return err;
 }
 
-/* Which interval each chunk lies in. */
+/* Finds the interval of each chunk. */
 static int find_intervals(struct listed *l)
 {
 	l->low = l->limit[l->base].chunk + l->limit[l->base].cut;
@@ -214,7 +214,7 @@ static int sum_up(struct listed *l)
 	return err;
 }
 
-/* All of the hart is one interval. */
+/* If the whole hart is one interval. */
 static int put_total(void *ctx, const struct hf_summary_run *run)
 {
 	const struct listed *l = ctx;
@@ -271,10 +271,10 @@ static const struct hf_index_hart *find_hart(const struct hf_cursor *cursor)
 	return NULL;
 }
 
-/* So far behind a chunk a decoder looks, usually. */
+/* Bytes behind a chunk that decoders usually read. */
 #define LOOK_AHEAD 4096
 
-/* A container need not decompress what is behind the chunk. */
+/* Sets until, so that the container need not decompress what is behind the chunk. */
 static int tell_source(const struct hf_intervals *in, uint64_t chunk)
 {
 	const struct hf_cursor *cursor = in->cursor;
@@ -285,7 +285,7 @@ static int tell_source(const struct hf_intervals *in, uint64_t chunk)
 	return err == HF_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Each chunk that is cut once. */
+/* Decodes each cut chunk, once. */
 static int decode_cut(const struct hf_intervals *in, const struct limit *limit, uint64_t n, struct hf_diag *diag)
 {
 	int err = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hart executed in each of several intervals of its instructions, one behind the other. Chunks that lie in one
- * interval come from the summary; a chunk in which an interval begins is decoded. Without a summary all is
- * decoded. Either gives the same executions of the same instructions.
+ * What a hart executed in each of several consecutive intervals of its instructions. Chunks that lie in one interval
+ * come from the summary; those in which an interval begins are decoded. Without a summary all is decoded, with the same
+ * result.
  */
 #ifndef HF_INDEX_INTERVALS_H
 #define HF_INDEX_INTERVALS_H
@@ -12,19 +12,19 @@
 
 struct hf_intervals {
 	struct hf_cursor *cursor;   /* new, and to be ended by the caller */
-	bool own_source;	    /* the cursor's source is this thread's own, and hears how far it is read (until) */
+	bool own_source;	    /* the cursor's source is this thread's own: its until may be set */
 	struct hf_summary *summary; /* NULL: there is none */
-	const uint64_t *at;	    /* count + 1 ascending ordinals, which the hart has: one is in [at[i], at[i + 1]) */
+	const uint64_t *at;	    /* count + 1 ascending ordinals of the hart: interval i is [at[i], at[i + 1]) */
 	uint64_t count;
-	/* run looks at how runs were entered. Else that may be wrong of the first instruction of a chunk that is
-	 * decoded, which saves decoding the chunk before. */
+	/* run needs to know how runs were entered. If false, that may be wrong for the first instruction of a decoded
+	 * chunk, which saves decoding the chunk before. */
 	bool entered;
-	bool (*stop)(void *ctx);    /* asked now and then: HF_ERR_CANCELLED */
+	bool (*stop)(void *ctx);    /* called now and then; true: HF_ERR_CANCELLED */
 	void *stop_ctx;
-	/* What put is about from now on, which is called at least once then. In no order; the same run may come again. Runs
-	 * are cut where an interval or a chunk begins. It is valid until the next one. */
+	/* The run that the next calls of put, at least one, are about. In no order; the same run may come again. Runs
+	 * are cut where an interval or a chunk begins. run is valid until the next call. */
 	int (*run)(void *ctx, const struct hf_run *run);
-	/* In the interval with that number, from 0, the run was executed count times. */
+	/* In that interval, from 0, the run was executed count times. */
 	int (*put)(void *ctx, uint64_t number, uint64_t count);
 	void *ctx;
 };

@@ -10,10 +10,10 @@
 struct marking {
 	const struct hf_mode_marks *of;
 	struct hf_mode_marked *found;
-	uint64_t first, last; /* chunks that have any of the instructions */
-	uint64_t low, high;   /* those in [low, high) the lists have counted: */
-	uint64_t *listed;     /* instructions of each that count */
-	uint64_t seen;	      /* that count, so far */
+	uint64_t first, last; /* chunks with some of the instructions */
+	uint64_t low, high;   /* chunks [low, high) are counted by lists: */
+	uint64_t *listed;     /* how many instructions of each count */
+	uint64_t seen;	      /* instructions that count, so far */
 };
 
 static bool stopped(const struct hf_mode_marks *of)
@@ -59,7 +59,7 @@ static int add_postings(void *ctx, uint64_t number, const struct hf_posting *pos
 	for (size_t i = 0; i < count; i++) {
 		if (__builtin_mul_overflow(posting[i].count, run->insns, &n) || __builtin_add_overflow(*insns, n, insns))
 			return HF_ERR_STATE;
-		/* No more than the sum of all, which fits. */
+		/* The sum of all fits, so this does. */
 		m->listed[posting[i].chunk - m->low] += counts(m->of, run->mode) ? n : 0;
 	}
 	return 0;
@@ -104,7 +104,7 @@ static int put_insn(struct marking *m, uint64_t ordinal, unsigned mode, bool sum
 	return err;
 }
 
-/* sum: nothing else counts the instructions of this chunk. */
+/* sum: also counts the chunk's instructions of each mode, which no list does. */
 static int decode_chunk(struct marking *m, uint64_t number, bool sum, struct hf_diag *diag)
 {
 	struct hf_cursor *cursor = m->of->cursor;
@@ -126,7 +126,7 @@ static int mark_chunk(struct marking *m, uint64_t number, struct hf_diag *diag)
 {
 	const bool listed = m->listed && number >= m->low && number < m->high;
 	const uint64_t n = listed ? m->listed[number - m->low] : 0, before = m->seen;
-	/* The next one that is marked. */
+	/* The next number to mark. */
 	const uint64_t next = before + (m->of->every - before % m->of->every) % m->of->every;
 	int err;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instructions that a hart retired in some privilege modes: how many there are, and where every n-th of them is.
- * Chunks in which none of these is are counted by the lists of the summary; the others are decoded. Without a summary all
- * is decoded. Either gives the same.
+ * Chunks without a mark are counted by the lists of the summary; others are decoded. Without a summary all is decoded,
+ * with the same result.
  */
 #ifndef HF_INDEX_MODE_MARKS_H
 #define HF_INDEX_MODE_MARKS_H
@@ -16,14 +16,14 @@ struct hf_mode_marks {
 	uint64_t first, end;	    /* ordinals: instructions in [first, end), which the hart has */
 	uint64_t modes;		    /* a bit for each enum hf_mode that counts */
 	uint64_t every;
-	bool (*stop)(void *ctx); /* asked now and then: HF_ERR_CANCELLED */
+	bool (*stop)(void *ctx); /* called now and then; true: HF_ERR_CANCELLED */
 	void *stop_ctx;
 };
 
 /* A zeroed one is empty. */
 struct hf_mode_marked {
-	uint64_t insns[HF_MODE_COUNT]; /* of each mode, whether it counts or not */
-	uint64_t *mark; /* owned: ordinals of the first instruction that counts, and of those that are every behind */
+	uint64_t insns[HF_MODE_COUNT]; /* of each mode, also of those that do not count */
+	uint64_t *mark; /* owned: ordinals of the first instruction that counts, and of each every-th behind it */
 	size_t count;
 };
 

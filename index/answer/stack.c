@@ -18,14 +18,14 @@ struct follower {
 	struct hf_calls *calls;
 	struct hf_cursor cursor;
 	struct hf_event ev[HF_CURSOR_BATCH];
-	size_t at, n;	  /* of them those still to come */
+	size_t at, n;	  /* [at, n) are still to come */
 	uint64_t ordinal; /* of the next instruction */
 	uint64_t chunk;	  /* where it began */
-	bool seeded;	  /* a stack was asked for: that of its first instruction */
+	bool seeded;	  /* it has the stack of its first instruction */
 	bool alone;	  /* only the stack of this context matters */
 	bool empty;	  /* and that is empty where it begins */
 	uint32_t context;
-	bool catching; /* the next instruction is the one that is asked for */
+	bool catching; /* the next instruction is the one that was asked for */
 	bool caught;
 	struct hf_stack *out; /* for that */
 	uint64_t pc;
@@ -75,7 +75,7 @@ static int enter_chunk(struct follower *f)
 	return all->go_on && !all->go_on(all->ctx, f->cursor.chunk.number) ? HF_ERR_CANCELLED : 0;
 }
 
-/* More events; HF_NOTE_END. max 1: one. */
+/* Takes up to max more events. HF_NOTE_END: there are none. */
 static int take(struct follower *f, size_t max)
 {
 	int err = 0;
@@ -109,7 +109,7 @@ static int begin_run(void *ctx, const struct hf_ev_insn *insn, uint32_t context,
 
 static int want(void *ctx, uint32_t context);
 
-/* In a chunk: passes over what belongs to the one before, and takes the context of the first instruction. */
+/* In a chunk: passes over events that belong to the one before, and takes the context of the first instruction. */
 static int resume(struct follower *f)
 {
 	struct hf_event begin[HF_BEGIN_EVENTS];
@@ -132,7 +132,7 @@ static int resume(struct follower *f)
 	return err;
 }
 
-/* Before the first instruction of a chunk; of the first chunk before everything, which needs no summary. */
+/* A follower before the first instruction of a chunk; in the first chunk before all events: that needs no summary. */
 static int begin(struct hf_stacks *all, uint64_t chunk, struct follower **ret_follower)
 {
 	struct follower *f = calloc(1, sizeof *f);
@@ -148,7 +148,7 @@ static int begin(struct hf_stacks *all, uint64_t chunk, struct follower **ret_fo
 		err = hf_calls_new(&hf_call_room_default, drop_stack, f, &f->calls);
 	if (!err)
 		err = hf_cursor_enter(&f->cursor, chunk, NULL);
-	/* What is before all instructions may lie in chunks before theirs. */
+	/* Events before all instructions may fill chunks of their own. */
 	if (!err && chunk && !f->cursor.chunk.ordinal)
 		err = hf_cursor_enter(&f->cursor, chunk = 0, NULL);
 	if (!err)
@@ -161,7 +161,7 @@ static int begin(struct hf_stacks *all, uint64_t chunk, struct follower **ret_fo
 	return f->ordinal ? resume(f) : 0;
 }
 
-/* Up to the instruction with that ordinal, which is the next event then. */
+/* Goes on until the instruction with that ordinal is the next event. */
 static int follow(struct follower *f, uint64_t ordinal)
 {
 	int err = 0;
@@ -212,7 +212,7 @@ static int make_stack(const struct hf_summary_stack *from, struct hf_call_stack 
 	return 0;
 }
 
-/* In the first chunk where the context can have any stack. *ret_any false: there is none before that chunk. */
+/* The first chunk where the context may have a stack. *ret_any false: there is none before that chunk. */
 static int find_first(const struct hf_stacks *all, uint32_t context, const struct hf_chunk *before, uint64_t *ret_chunk,
 		      bool *ret_any)
 {
@@ -232,7 +232,7 @@ static int find_first(const struct hf_stacks *all, uint32_t context, const struc
 	return err ? HF_ERR_STATE : 0;
 }
 
-/* Follows that context alone to the first instruction of the chunk where f began. */
+/* Follows only that context, up to the first instruction of the chunk where f began. */
 static int follow_context(struct follower *f, uint32_t context, uint64_t chunk, bool empty,
 			  struct hf_call_stack *ret_stack)
 {
@@ -258,7 +258,7 @@ static int follow_context(struct follower *f, uint32_t context, uint64_t chunk, 
 	return err;
 }
 
-/* What the stack of a context was when f began, in another one. */
+/* The stack of a context when f began, in another context. */
 static int find_elsewhere(struct follower *f, uint32_t context, struct hf_call_stack *ret_stack)
 {
 	struct hf_stacks *all = f->all;
@@ -309,7 +309,7 @@ static int want(void *ctx, uint32_t context)
 
 /* ---- answers ---- */
 
-/* A frame of a stack, or with the number -1 what is below all of them. */
+/* A frame of a stack, or with number -1 what is below all frames. */
 static struct hf_stack_frame frame_of(const struct hf_calls *calls, uint32_t node, bool trap)
 {
 	const struct hf_call_node *n = &calls->tree.nodes[node];
@@ -357,7 +357,7 @@ static void catch_stack(struct follower *f)
 	out->frame[out->count++].pc = has_pc ? pc : 0;
 }
 
-/* The instruction that comes next. */
+/* Takes the stack at the next instruction. */
 static int catch_next(struct follower *f, struct hf_stack *ret_stack)
 {
 	const struct hf_event *ev = &f->ev[f->at++];
@@ -375,7 +375,7 @@ static int catch_next(struct follower *f, struct hf_stack *ret_stack)
 	return err;
 }
 
-/* Goes on from where it was if that is not farther than another way. */
+/* Chooses where to start: goes on with the last follower if that is not farther. */
 static int find_way(struct hf_stacks *all, const struct hf_chunk *chunk, uint64_t ordinal)
 {
 	const uint64_t from = all->summary ? chunk->number : 0;
@@ -438,7 +438,7 @@ static int load_contexts(struct hf_stacks *all)
 	return err == HF_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Where calls were beyond the limit that all contexts have together, what was in the others matters too. */
+/* Whether calls exceeded the limit that all contexts share: then stacks depend on other contexts, too. */
 static bool is_tangled(const struct hf_stacks *all)
 {
 	return all->tree->facts.deep && all->context_count > HF_CALL_FRAMES / HF_CALL_DEPTH;

@@ -8,10 +8,10 @@ struct telling {
 	const struct hf_timeline_visitor *visitor;
 	struct hf_calls *calls;
 	struct hf_run_watch watch;
-	uint64_t base;	/* the first instruction that is told of */
-	uint64_t insns; /* of these, before the event at hand */
-	uint64_t ran;	/* of the runs that were told */
-	bool retired;	/* accesses are those of an instruction that did */
+	uint64_t base;	/* the first instruction of the range */
+	uint64_t insns; /* from base to the present event */
+	uint64_t ran;	/* instructions of finished runs */
+	bool retired;	/* accesses belong to a retired instruction */
 	struct hf_call_piece pieces[HF_CALL_DEPTH + 1];
 	uint32_t nodes[HF_CALL_DEPTH + 1];
 };
@@ -35,7 +35,7 @@ static int put_run(void *ctx, const struct hf_run *run)
 
 /* ---- stacks ---- */
 
-/* The nodes of a stack; how many. No way to a node is longer than the stack has frames. */
+/* Sets nodes to those of a stack, and returns how many. Their path is no longer than the stack has frames. */
 static uint32_t nodes_of(struct telling *t, const struct hf_call_stack *stack)
 {
 	const struct hf_call_node *tree = t->calls->tree.nodes;
@@ -91,7 +91,7 @@ static int put_access(struct telling *t, const struct hf_event *ev)
 	const uint64_t first = ev->mem.address, last = first + (ev->mem.size ? ev->mem.size - 1 : 0);
 	const struct hf_timeline_when when = {
 		.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
-	/* What goes on at the other end of memory is rare enough to be shown up to the end. */
+	/* An access that wraps around at the end of memory is rare: shown up to the end only. */
 	struct hf_timeline_data data = {.first = first, .last = last < first ? UINT64_MAX : last};
 	int err = 0;
 
@@ -149,7 +149,7 @@ static int put_event(struct telling *t, const struct hf_event *ev)
 	}
 }
 
-/* How many of the events are before the instruction behind the last one, which *left counts down to. */
+/* How many of the events belong to the range. *left: its instructions to come. */
 static size_t cut_off(const struct hf_event *ev, size_t n, uint64_t *left, bool *ret_end)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -190,7 +190,7 @@ static int take_chunk(struct telling *t, struct hf_cursor *cursor, struct hf_run
 	return !err && is_end ? HF_NOTE_END : err;
 }
 
-/* The cursor before the first event, or behind the first instruction, which was told of then. */
+/* The cursor goes before the first event, or behind the first instruction, which is handled here. */
 static int enter(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t *left,
 		 struct hf_diag *diag)
 {

@@ -11,10 +11,10 @@ struct telling {
 	const struct hf_timeline_visitor *visitor;
 	uint32_t hart;
 	const struct hf_timeline_range *range;
-	uint64_t *first; /* ordinal of each chunk's first instruction; behind the last: of all */
+	uint64_t *first; /* ordinal of each chunk's first instruction; at the end the number of all */
 	uint64_t chunks;
-	bool written, interrupt; /* what is being told */
-	uint64_t low, high;	 /* chunks that may have some of the range */
+	bool written, interrupt; /* for the present data; mark */
+	uint64_t low, high;	 /* chunks [low, high) may have some of the range */
 	enum hf_rare_kind kind;
 };
 
@@ -44,7 +44,7 @@ static bool is_stopping(const struct telling *t)
 	return t->range->stop && t->range->stop(t->range->ctx);
 }
 
-/* Where a chunk is. One without an instruction: at the one before it. HF_NOTE_END: it has none of the range. */
+/* The range of a chunk; one without instructions is at the instruction before it. HF_NOTE_END: it is out of range. */
 static inline int place_of(const struct telling *t, uint64_t chunk, struct hf_timeline_when *when)
 {
 	if (chunk >= t->chunks)
@@ -61,7 +61,7 @@ static inline int place_of(const struct telling *t, uint64_t chunk, struct hf_ti
 
 /* ---- code and data ---- */
 
-/* Of these postings those that have some of the range. */
+/* Passes on the postings that have some of the range. */
 static int put_postings(void *ctx, uint64_t run, const struct hf_posting *posting, size_t count)
 {
 	const struct telling *t = ctx;
@@ -166,7 +166,7 @@ static int put_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *s
 
 	int err = place_of(t, chunk, &when);
 
-	/* Of a chunk without an instruction it is that of the next one. */
+	/* A chunk without instructions has the stack of the next one. */
 	if (err || t->first[chunk] == t->first[chunk + 1])
 		return err == HF_NOTE_END ? 0 : err;
 	return t->visitor->stack(t->visitor->ctx, &told);

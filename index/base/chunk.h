@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chunk of a hart, and a row of a view of it, as the index has them. */
+/* A chunk of a hart, and a row of a view table, as the index has them. */
 #ifndef HF_INDEX_CHUNK_H
 #define HF_INDEX_CHUNK_H
 
@@ -21,16 +21,15 @@ struct hf_chunk {
 	uint64_t attempts;	/* instructions in it that did not retire, */
 	uint64_t problems;	/* and gaps, doubts and notes */
 	struct hf_digest digest;
-	struct hf_prefix_digest before; /* what the hart did before its first event; of the records nothing */
+	struct hf_prefix_digest before; /* what the hart did before it; empty for the records */
 	uint32_t entry_size;
 	bool last; /* of its hart */
 	uint8_t entry[HF_ENTRY_MAX];
 };
 
 /*
- * One row of a view table: a chunk of the view. Where chunks have few bytes it is several side by side, which are made
- * together; then all bytes are in the checksum. Of a view that is counted (HF_ENC_COUNTS), and at the end of a hart,
- * every row is one chunk.
+ * One row of a view table: one chunk, or several neighbours with few bytes, which are made together; then all bytes are
+ * in the checksum. In a view that is counted (HF_ENC_COUNTS), and at the end of a hart, a row is one chunk.
  */
 struct hf_view_chunk {
 	uint64_t number;   /* of the row, from 0 within the hart */
@@ -38,25 +37,25 @@ struct hf_view_chunk {
 	uint64_t chunks;   /*   and how many they are */
 	uint64_t offset;   /* of its first byte in the view */
 	uint64_t size;	   /* bytes; may be 0 */
-	uint64_t checked;  /* so many of the last ones are in the checksum */
+	uint64_t checked;  /* so many of the last bytes are in the checksum */
 	uint64_t checksum; /* XXH3-64 of these, and of the entry behind them; 0 if there are none. Of several chunks
 			      hf_view_sum_join of them all */
 	uint32_t entry_size;
 	uint8_t entry[HF_ENTRY_MAX];
 };
 
-/* The checksum of chunks, and of the one behind them, as one. */
+/* Joins the checksum of chunks with that of the chunk behind them. */
 static inline uint64_t hf_view_sum_join(uint64_t sum, uint64_t behind)
 {
 	return sum * UINT64_C(0x9e3779b97f4a7c15) + behind;
 }
 
-/* Whether all bytes of the row are in its checksum. Of the others the digest of the events and the encoder's state behind them tell. */
+/* Whether all its bytes are in the checksum. Others are checked by the events' digest and the encoder's state. */
 static inline bool hf_view_chunk_is_whole(const struct hf_view_chunk *chunk)
 {
 	return chunk->checked == chunk->size;
 }
-/* Whether none of them is, and a part tells as much as all. The end of a hart always is. */
+/* Whether none is, so that a part is checked as well as all. Never at the end of a hart. */
 static inline bool hf_view_chunk_has_parts(const struct hf_view_chunk *chunk)
 {
 	return !chunk->checked && chunk->size;

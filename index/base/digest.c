@@ -3,25 +3,25 @@
 
 #include <string.h>
 
-/* The polynomials' modulus, and the place at which they are taken, that nobody chose for its sake. */
+/* The modulus of the polynomials, and the point at which they are evaluated: an arbitrary number. */
 #define PRIME ((UINT64_C(1) << 61) - 1)
 #define PLACE UINT64_C(0x0a5f3c19e7d2b84d)
-/* PLACE times this is 1. */
+/* The inverse of PLACE. */
 #define UNPLACE UINT64_C(0x159341fddbc36c5f)
 
-/* What keeps the factors of a product from being 0: as little chosen. */
+/* Added to factors of a product, so that they are not 0: arbitrary, too. */
 #define FIRST UINT64_C(0xa0f1c3b52d6987e5)
 #define SECOND UINT64_C(0x5ca32bd99a46f1c7)
 #define THIRD UINT64_C(0x9e3779b97f4a7c15)
 
-/* What an instruction is apart from its mode and what it does to the flow: opcode, size, instruction set. */
+/* The opcode, size and instruction set of an instruction, without mode and flow. */
 #define CODE_MASK UINT64_C(0x0000ffffffffffff)
 
 typedef unsigned __int128 product;
 
 /* ---- arithmetic ---- */
 
-/* A remainder that is not the least one, but less than 2^63; products of two of them fit. exact: the least one. */
+/* A remainder below 2^63, so that products of two fit, and not the least one. exact: the least one. */
 static inline uint64_t reduce(product p)
 {
 	const uint64_t low = (uint64_t)p & PRIME, middle = (uint64_t)(p >> 61) & PRIME, high = (uint64_t)(p >> 122);
@@ -50,7 +50,7 @@ static uint64_t raise(uint64_t base, uint64_t n)
 	return power;
 }
 
-/* PLACE to the power of its index. */
+/* The powers of PLACE. */
 static const uint64_t powers[HF_DIGEST_BLOCK + 1] = {
 	UINT64_C(0x0000000000000001), UINT64_C(0x0a5f3c19e7d2b84d), UINT64_C(0x0ffcae15549827ce),
 	UINT64_C(0x1bc517a388c00757), UINT64_C(0x1c9372c7fd1b71b6), UINT64_C(0x0e6c8a3e3685385b),
@@ -73,7 +73,7 @@ static const uint64_t powers[HF_DIGEST_BLOCK + 1] = {
 
 /* ---- hashes, of 61 bits ---- */
 
-/* Both halves of a product, in which every bit of each factor has its part. */
+/* Both halves of a product: they depend on every bit of both factors. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
 	const product p = (product)(a ^ FIRST) * (b ^ SECOND);
@@ -93,7 +93,7 @@ static inline uint64_t hash_rest(const struct hf_event *ev)
 	return mix(target, (ev->word[2] & ~CODE_MASK) | ev->flags) >> 3;
 }
 
-/* Of an event that is the behind-th since the last instruction. */
+/* The hash of the behind-th event since the last instruction. */
 static inline uint64_t hash_other(const struct hf_event *ev, uint32_t behind)
 {
 	uint64_t head; /* kind, flags, any, size */
@@ -114,7 +114,7 @@ struct hf_digest hf_digester_end(const struct hf_digester *d)
 	return (struct hf_digest){.flow = exact(d->sum.flow), .rest = exact(d->sum.rest)};
 }
 
-/* A sum with what is at places that begin with that one. */
+/* Adds more, whose places begin at that power. */
 static inline uint64_t add(uint64_t sum, uint64_t more, uint64_t power)
 {
 	return reduce((product)more * power + sum);
@@ -188,7 +188,7 @@ static void learn(struct hf_digest_known *known, const struct hf_event *ev, cons
 					  .power = powers[place]};
 }
 
-/* Of what is attached to them. */
+/* Adds what is attached to the instructions of a stretch. */
 static void put_others(struct hf_digester *d, const struct hf_event *ev, const struct hf_stretch *stretch)
 {
 	uint32_t before = 0, behind = 0, others = 0;

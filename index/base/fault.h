@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why the index directory failed: what was being done there, to which file, and the system's error. A function of this
- * folder that fails for it returns HF_ERR_INDEX_DIR and leaves the rest here, for the thread that called it.
+ * Why the index directory failed: what was being done there, to which file, and the system's error. A function of
+ * index/ then returns HF_ERR_INDEX_DIR and leaves these details here, for the calling thread.
  */
 #ifndef HF_INDEX_FAULT_H
 #define HF_INDEX_FAULT_H
@@ -15,21 +15,21 @@ struct hf_fault {
 	char file[256];    /* its name in the directory; "" if that is not known */
 };
 
-/* Notes it and returns HF_ERR_INDEX_DIR; or, of what is not the directory's fault, HF_ERR_NOMEM or (no descriptor is
- * left) HF_ERR_FILES or HF_ERR_FILES_SYSTEM. file may be NULL. Leaves errno as it is. */
+/* Notes the failure and returns HF_ERR_INDEX_DIR; or, if the directory is not to blame, HF_ERR_NOMEM, HF_ERR_FILES or
+ * HF_ERR_FILES_SYSTEM (no descriptor is left). file may be NULL. Keeps errno. */
 int hf_fault_set(const char *doing, const char *file, int errnum);
 /* The same of an open file, by its descriptor. */
 int hf_fault_set_fd(const char *doing, int fd, int errnum);
 
-/* The last one that this thread met; hf_fault_take forgets it. */
+/* The last failure of this thread; hf_fault_take also forgets it. */
 const struct hf_fault *hf_fault_last(void);
 void hf_fault_take(struct hf_fault *ret_fault);
-/* Makes it the last one again, after work that may have met others. */
+/* Makes this failure the last one again, after work that may have noted others. */
 void hf_fault_put_back(const struct hf_fault *fault);
 
-/* The directory has no room: what could be freed there would help. */
+/* Whether the directory is full, so that freeing space there would help. */
 bool hf_fault_is_room(const struct hf_fault *fault);
-/* The error is that of one file and says nothing of others: something is in its way. */
+/* Whether something blocks this one file, so that others may still work. */
 bool hf_fault_is_of_file(const struct hf_fault *fault);
 
 /* "writing failed: No space left on device (FILE)", as snprintf gives it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the index has of a hart, and of a problem. */
+/* A hart and a problem, as the index has them. */
 #ifndef HF_INDEX_HART_H
 #define HF_INDEX_HART_H
 
@@ -17,7 +17,7 @@ struct hf_index_hart {
 /* A problem found while indexing, a line of errors.txt. */
 struct hf_index_problem {
 	struct hf_diag diag;
-	uint64_t chunk; /* the file's number for where it was met; HF_NOWHERE: it is of the file as such */
+	uint64_t chunk; /* where it was met, as the file numbers it; HF_NOWHERE: it is of the whole file */
 	uint32_t hart;
 	bool fatal; /* the capture could not be opened at all */
 	bool has_ordinal;
@@ -26,7 +26,7 @@ struct hf_index_problem {
 	uint64_t back;	  /* hf_event.back: of the instructions before it so many may be wrong, too */
 };
 
-/* So many of them are kept. */
+/* Most problems that an index keeps. */
 #define HF_INDEX_PROBLEM_MAX 4096
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XXH3 for bytes of views, of which there are many: where the library has it, with the vectors that the machine has. */
+/* XXH3 for the bytes of views, which are many: with the machine's vector instructions where the library has that. */
 #ifndef HF_INDEX_HASH_H
 #define HF_INDEX_HASH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recognising a capture again without reading all of it. Size and time change with nearly every change of content;
- * the samples catch most of the rest, among them a copy that kept its time.
+ * Size and time change with nearly every change of content; the samples catch most other changes, such as a copy that
+ * kept its time.
  */
 #include "index/base/identity.h"
 

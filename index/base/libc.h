@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System calls that glibc declares and some versions of musl do not: those are made here from the kernel's headers. */
+/* System calls that some versions of musl do not declare, made from the kernel's headers. */
 #ifndef HF_INDEX_LIBC_H
 #define HF_INDEX_LIBC_H
 
@@ -44,7 +44,7 @@ static inline int pidfd_open(pid_t pid, unsigned flags)
 }
 #endif
 
-/* What strerror says, in buf or elsewhere: POSIX and GNU have a strerror_r each. */
+/* The text of the error, perhaps in buf: POSIX and GNU have different strerror_r. */
 static inline const char *hf_libc_error(int errnum, char *buf, size_t size)
 {
 #ifdef __GLIBC__

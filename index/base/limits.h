@@ -17,17 +17,17 @@ extern const struct hf_chunk_limits hf_chunk_limits_default;
 bool hf_chunk_limits_equal(const struct hf_chunk_limits *a, const struct hf_chunk_limits *b);
 
 /*
- * How much of a capture is decoded, against those that stand for hours of work in a few bytes: the first hart may have
- * that many events for each byte of the capture, the second half as many, the third a third and so on; and its
- * container may decompress to that many bytes. A smaller capture counts as HF_EXPANSION_SMALL bytes.
+ * Bounds the work on captures whose few bytes stand for hours of it: the first hart may have that many events for each
+ * byte of the capture, the second half as many, the third a third and so on; and the container may decompress to that
+ * many bytes per byte. A small capture counts as HF_EXPANSION_SMALL bytes.
  */
 #define HF_EXPANSION 65536
 #define HF_EXPANSION_SMALL 4096
 
-/* What that comes to; 0 is HF_EXPANSION, HF_NOWHERE no limit. */
+/* The bound for a capture of that size. expansion: 0 is HF_EXPANSION, HF_NOWHERE no limit. */
 uint64_t hf_expansion_most(uint64_t expansion, uint64_t size);
 
-/* Views of more harts are not merged by time. */
+/* Listings of more harts are not merged. */
 #define HF_MERGED_HARTS 4096u
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks and conditions as all floors use them: HF_LOCKED(&x->lock) holds a mutex until the end of its block, and
- * conditions go by the monotonic clock, so that a wait of two seconds is one whatever the time of the day becomes.
+ * HF_LOCKED(&x->lock) holds a mutex until the end of the block. Conditions use the monotonic clock: a wait of two
+ * seconds takes two seconds, even if the time of day is set.
  */
 #ifndef HF_INDEX_LOCK_H
 #define HF_INDEX_LOCK_H
@@ -44,7 +44,7 @@ static inline int64_t hf_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The time in so many ms, for pthread_cond_timedwait. */
+/* The time ms from now, for pthread_cond_timedwait. */
 static inline struct timespec hf_in_ms(unsigned ms)
 {
 	const int64_t at_ns = hf_now_ns() + (int64_t)ms * 1000000;

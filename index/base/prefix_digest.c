@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* The polynomials are over the integers modulo this prime, at a place that nobody chose for its sake. */
+/* The modulus of the polynomials, and the point at which they are evaluated: an arbitrary number. */
 #define PRIME ((UINT64_C(1) << 61) - 1)
 #define PLACE UINT64_C(0x13b8d27f5a6ce941)
 
-/* The first powers of PLACE: distances between two accesses are mostly short. */
+/* The first powers of PLACE: two accesses are mostly few instructions apart. */
 static const uint64_t powers[] = {
 	UINT64_C(0x0000000000000001), UINT64_C(0x13b8d27f5a6ce941), UINT64_C(0x06467a46b3fa19a5),
 	UINT64_C(0x11db6a44b4bbe667), UINT64_C(0x0f36078222e28cb1), UINT64_C(0x061ca3d32ded77e4),
@@ -20,19 +20,19 @@ static const uint64_t powers[] = {
 };
 #define POWERS (sizeof powers / sizeof powers[0])
 
-/* What keeps the factors of a product from being 0: as little chosen. */
+/* Added to factors of a product, so that they are not 0: arbitrary, too. */
 #define FIRST UINT64_C(0x8f14e45fceea167a)
 #define SECOND UINT64_C(0x6c9882bc1a2f7d35)
 
-/* hf_prefix_digest.pending: the number of the next access of the last instruction; above it, one more than the number
- * of the next DATA of the last access, or 0; or nothing of that, if accesses are those of no retired instruction. */
+/* hf_prefix_digest.pending: in the low half the number of the last instruction's next access; in the high half that of
+ * the last access's next DATA, plus 1, or 0. Another value if accesses belong to no retired instruction. */
 #define NEXT_DATA (UINT64_C(1) << 32)
 #define NEXT_ACCESS(pending) ((pending) & (NEXT_DATA - 1))
 #define NOBODY UINT64_MAX
 
 const struct hf_prefix_digest hf_prefix_digest_none = {.pending = NOBODY};
 
-/* 64 bits; of the last one of a hash 61 count. */
+/* The result has 64 bits, of which a finished hash uses 61. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
 	const unsigned __int128 product = (unsigned __int128)(a ^ FIRST) * (b ^ SECOND);
@@ -40,7 +40,7 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Of a number below 2^125 one below 2^62 + 2^3 with the same rest. No number between two calls is greater. */
+/* A number below 2^62 + 2^3 with the same remainder as n, which must be below 2^125. */
 static inline uint64_t fold(unsigned __int128 n)
 {
 	return ((uint64_t)n & PRIME) + ((uint64_t)(n >> 61) & PRIME) + (uint64_t)(n >> 122);
@@ -72,7 +72,7 @@ static uint64_t power(uint64_t n)
 	return all;
 }
 
-/* Adds to the sums, whose last instruction becomes the one at hand. */
+/* Moves the sums on to the present instruction, and adds to them. */
 static inline void add(struct hf_prefix_digester *p, uint64_t access, uint64_t value)
 {
 	const uint64_t factor = power(p->gap);

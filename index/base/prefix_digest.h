@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hart did up to a place, in a few numbers: with those of two places follows what it did between them, so that
- * two captures are compared without decoding either. It depends on nothing but the retired instructions and their
- * accesses, neither on chunks, nor on the format of a capture, nor on the ordinals at which they are.
+ * What a hart did up to an instruction, as a few numbers. From those of two instructions follow the numbers of what it
+ * did between them, so two captures are compared without decoding them. They depend only on the retired instructions
+ * and their accesses, not on chunks, formats or ordinals.
  *
- * That of instructions is the digest of all of them (digest.h). Those of accesses are polynomials modulo 2^61-1, too: the
- * n-th instruction from the end has power n, from 0, and as its coefficient the sum of the hashes of its accesses, each with
- * its number among them. Of two different stretches of n instructions the numbers are equal with a chance of about
- * n / 2^61, unless somebody made them to be.
+ * flow is the digest of all instructions (digest.h). access and value are polynomials modulo 2^61-1, too: coefficient n
+ * is the sum of the hashes of the accesses of the n-th instruction from the end, from 0; each hash has the access's
+ * number among them. Two sequences of n instructions that differ have equal numbers with a chance of about n / 2^61,
+ * unless somebody makes them so.
  */
 #ifndef HF_INDEX_PREFIX_DIGEST_H
 #define HF_INDEX_PREFIX_DIGEST_H
@@ -21,22 +21,22 @@
 struct hf_prefix_digest {
 	uint64_t flow;	  /* pcs, opcodes, instruction sets */
 	uint64_t access;  /* which bytes were read and written, */
-	uint64_t value;	  /*   and what they are, as far as that is known */
-	uint64_t pending; /* of the accesses of the last instruction: which one is next */
-	uint64_t told;	  /* what there was of any instruction */
+	uint64_t value;	  /*   and their values, where these are known */
+	uint64_t pending; /* the number of the last instruction's next access */
+	uint64_t told;	  /* HF_TOLD_ bits: what some instruction had */
 };
 
 /* Goes through the events of a hart. */
 struct hf_prefix_digester {
-	struct hf_prefix_digest sum; /* access and value as they were before the last instructions, */
-	uint64_t gap;	      /*   which are so many */
-	uint64_t insns;	      /* behind which flow is */
+	struct hf_prefix_digest sum; /* access and value lack the last instructions, */
+	uint64_t gap;	      /*   so many, which have no accesses */
+	uint64_t insns;	      /* instructions in flow */
 };
 
 /* Before the first event of a hart. */
 extern const struct hf_prefix_digest hf_prefix_digest_none;
 
-/* before: as hf_prefix_digester_end gave it for the events before those to come, which were that many instructions. */
+/* before: what hf_prefix_digester_end gave for the events so far, with insns instructions. */
 void hf_prefix_digester_begin(struct hf_prefix_digester *p, const struct hf_prefix_digest *before, uint64_t insns);
 void hf_prefix_digester_put(struct hf_prefix_digester *p, const struct hf_event *ev, size_t n);
 /* The same without flow and insns. */
@@ -47,8 +47,8 @@ void hf_prefix_digester_put_stretch(struct hf_prefix_digester *p, const struct h
 /* It can go on afterwards. */
 struct hf_prefix_digest hf_prefix_digester_end(struct hf_prefix_digester *p);
 
-/* Of the insns instructions between two places, of which the first is that ordinal. Of it only flow, access and value
- * count. */
+/* The numbers of the insns instructions from first, which is at that ordinal, to end. Only flow, access and value are
+ * set. */
 struct hf_prefix_digest hf_prefix_digest_between(const struct hf_prefix_digest *first, uint64_t ordinal,
 						 const struct hf_prefix_digest *end, uint64_t insns);
 

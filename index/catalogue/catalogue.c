@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which catalogue an archive has, looking up in it, and what waits to be written into its file. */
+/* A catalogue: its file name, look-ups, and rows that wait to be written. */
 #include "index/catalogue/catalogue.h"
 #include "codecs/base/errors.h"
 #include "index/base/fault.h"
@@ -16,7 +16,7 @@
 /* A row that waits to be written. */
 struct pending {
 	struct pending *next;  /* in its bucket */
-	bool writing, dropped; /* a flush has it; and is to free it, since another took its place */
+	bool writing, dropped; /* a flush has it; that must free it, for another replaced it */
 	struct hf_catalogue_row *row;
 };
 
@@ -40,7 +40,7 @@ static void free_pending(struct pending *pending)
 	free(pending);
 }
 
-/* What decides the sizes of views, as text: a line for each. */
+/* All that sizes of views depend on, a line a view. */
 static char *describe_views(const struct hf_catalogue_key *key)
 {
 	char *text = NULL;
@@ -59,8 +59,8 @@ static char *describe_views(const struct hf_catalogue_key *key)
 	return text;
 }
 
-/* Like the name of an index, so that the versions of the schema and of all decoders are in it; and that of the program,
- * which decides what is taken for a capture. */
+/* As the name of an index it depends on the versions of the schema and of all decoders; and on that of the program,
+ * which decides what is a capture. */
 static void name_it(struct hf_catalogue_place *place)
 {
 	struct hf_identity identity = {.size = place->ino, .mtime_ns = place->btime_ns};
@@ -79,7 +79,7 @@ static int take_views(struct hf_catalogue_views *views, const struct hf_catalogu
 	views->count = key->view_count;
 	if (!views->name)
 		return HF_ERR_NOMEM;
-	/* Names stand between spaces and '=' in a row. */
+	/* In a row a name stands between a space and '='. */
 	for (size_t i = 0; i < key->view_count; i++)
 		if (strpbrk(key->views[i].ops->view, " =\n") ||
 		    snprintf(views->name[i], HF_CATALOGUE_NAME_LIMIT, "%s", key->views[i].ops->view) >=
@@ -175,7 +175,7 @@ int hf_catalogue_find(struct hf_catalogue *cat, const char *path, const struct h
 	return err && err != HF_ERR_NOMEM ? HF_ERR_NOT_FOUND : err;
 }
 
-/* With the lock held: takes the place of what was there. */
+/* With the lock held: replaces an entry of the same id. */
 static int add_pending(struct hf_catalogue *cat, struct pending *pending)
 {
 	struct pending **at = find_pending(cat, pending->row->id), *old = *at;
@@ -213,7 +213,7 @@ size_t hf_catalogue_pending(struct hf_catalogue *cat)
 	return cat->count;
 }
 
-/* What waits at one moment, by id. It stays as it is, whatever is put meanwhile, until end_snapshot. */
+/* The rows that wait when a flush begins, by id. Later puts do not change them. Until end_snapshot. */
 struct snapshot {
 	struct pending **pending;
 	const struct hf_catalogue_row **rows; /* theirs */
@@ -247,7 +247,7 @@ static int begin_snapshot(struct hf_catalogue *cat, struct snapshot *snap)
 	return 0;
 }
 
-/* file: the new one with all of it, which becomes the catalogue's; NULL: it was not written and waits on. */
+/* file: the new one with all rows, which becomes the catalogue's; NULL: nothing was written, they wait on. */
 static void end_snapshot(struct hf_catalogue *cat, struct snapshot *snap, const struct hf_catalogue_file *file)
 {
 	pthread_mutex_lock(&cat->lock);

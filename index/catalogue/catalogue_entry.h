@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a catalogue says of a file. */
+/* An entry of a catalogue: what is known of a file. */
 #ifndef HF_INDEX_CATALOGUE_ENTRY_H
 #define HF_INDEX_CATALOGUE_ENTRY_H
 
@@ -10,7 +10,7 @@
 struct hf_box;
 struct hf_codec;
 
-/* By what a file is taken for the one that was looked at. */
+/* A file with the same stamp is taken to be unchanged. */
 struct hf_catalogue_stamp {
 	uint64_t size, ino;
 	int64_t mtime_ns, ctime_ns;
@@ -28,7 +28,7 @@ enum hf_text { HF_TEXT_INFO, HF_TEXT_ERRORS, HF_TEXTS };
 
 #define HF_KNOWN_VERSION_SIZE 32
 
-/* What is known of one version of an indexed capture as a whole: the catalogue keeps it as it is. */
+/* What is known of one version of an indexed capture as a whole. */
 struct hf_known {
 	uint64_t print[2];             /* of the identity */
 	uint64_t files[2];             /* hf_index_files */
@@ -37,10 +37,10 @@ struct hf_known {
 	uint64_t stream_size;          /* decompressed; HF_NOWHERE: there is none */
 	uint64_t text_size[HF_TEXTS];  /* HF_NOWHERE: not known yet */
 	uint64_t problems;             /* lines of errors.txt */
-	char version[HF_KNOWN_VERSION_SIZE]; /* what the stream says of itself, as the next three: all zero if it could not be opened */
+	char version[HF_KNOWN_VERSION_SIZE]; /* from the stream, as the next three; all zero: it could not be opened */
 	uint32_t arch, isa;            /* enum hf_arch, enum hf_isa; isa is that of the first instruction */
 	uint32_t xlen;
-	uint64_t merged_size;          /* of all harts' views as one; HF_NOWHERE: there is none */
+	uint64_t merged_size;          /* of all/listing.txt; HF_NOWHERE: there is none */
 	int original;                  /* number of the view that is the stream itself, or -1 */
 };
 
@@ -51,14 +51,14 @@ struct hf_catalogue_entry {
 	const struct hf_box *box;        /* NULL: plain bytes */
 	const struct hf_codec *codec;    /* as recognised */
 	/* Of indexed ones. */
-	struct hf_known known;           /* original: among the views of the key */
-	uint64_t beside;                 /* stands for the file beside it that views depend on; 0: none */
+	struct hf_known known;           /* known.original: number among the views of the key */
+	uint64_t beside;                 /* stamp of the files beside it that views depend on; 0: none */
 	size_t hart_count;
 	struct hf_index_hart *hart;      /* by id: HF_HART_RECORDS, if it is there, is the last */
 	uint64_t *size;                  /* [hart_count * view_count], HF_NOWHERE: no such view */
 };
 
-/* Frees what an entry has, of one that was found. */
+/* Frees the members of an entry that was found. */
 void hf_catalogue_clear(struct hf_catalogue_entry *entry);
 
 #endif

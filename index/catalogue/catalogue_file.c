@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* What a catalogue says of itself. */
+/* The row of a catalogue about itself. */
 struct meta {
 	bool complete;
 	uint64_t ino;
@@ -23,7 +23,7 @@ static const struct hf_column columns[] = {
 };
 static const struct hf_table meta_table = HF_TABLE("meta", HF_TABLE_META, columns, struct meta);
 
-/* Whether the file says that it is the catalogue it should be. */
+/* Whether the file is the catalogue of this place. */
 static int check_meta(const struct hf_catalogue_place *place, sqlite3 *db)
 {
 	sqlite3_stmt *stmt;
@@ -64,7 +64,7 @@ void hf_catalogue_file_close(struct hf_catalogue_file *file)
 	*file = (struct hf_catalogue_file){.fd = -1};
 }
 
-/* Pages that a lookup may find in memory: a thousandth of what a large catalogue has, which the kernel caches too. */
+/* Pages that stay in memory: a thousandth of a large catalogue; the kernel caches the file, too. */
 #define FILE_CACHE "PRAGMA cache_size = 64"
 
 int hf_catalogue_file_open(const struct hf_catalogue_place *place, struct hf_catalogue_file *ret_file)
@@ -106,7 +106,7 @@ int hf_catalogue_file_find(struct hf_catalogue_file *file, const struct hf_catal
 	return err && err != HF_ERR_NOMEM ? HF_ERR_NOT_FOUND : err;
 }
 
-/* ---- a new file of the old one and of what waits ---- */
+/* ---- a new file from the old one and waiting rows ---- */
 
 struct merge {
 	const struct hf_catalogue_place *place;
@@ -115,7 +115,7 @@ struct merge {
 	sqlite3_stmt *add;
 	const struct hf_catalogue_row *const *rows; /* by id */
 	size_t count, next;
-	/* Entries that are asked after: so many from some id on, which is another one each time. */
+	/* exists is asked for so many entries from some id on, another one each time. */
 	int64_t ask_from;
 	unsigned asks;
 };
@@ -129,7 +129,7 @@ static int64_t some_id(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	id = (int64_t)XXH3_64bits(&now, sizeof now);
-	/* The first ids of all have few before them from which they could be reached. */
+	/* The first ids are rarely reached from a smaller one: one time in four it begins with them. */
 	return id % 4 ? id : INT64_MIN;
 }
 
@@ -138,7 +138,7 @@ static int put(struct merge *m, const struct hf_catalogue_row *row)
 	return hf_row_put(m->add, &hf_table_catalogue_file, (uint64_t)row->id, row);
 }
 
-/* Those that come before id, or all. */
+/* Writes the waiting rows before id (NULL: all). */
 static int write_waiting(struct merge *m, const int64_t *id)
 {
 	int err = 0;
@@ -162,8 +162,8 @@ static bool is_kept(struct merge *m, const struct hf_catalogue_row *row)
 	return m->place->exists(m->place->ctx, row->text[HF_CATALOGUE_PATH]);
 }
 
-/* The old rows in their order with the new ones between. A row that makes no sense is left out, behind a damaged page
- * all are: they will be found out again. */
+/* Writes old and new rows in order. Old rows that make no sense, and all behind a damaged page, are left out: these
+ * files are probed again. */
 static int merge_rows(struct merge *m)
 {
 	sqlite3_stmt *stmt;
@@ -190,12 +190,12 @@ static int write_file(struct merge *m, struct hf_part *part)
 {
 	int err = 0;
 
-	/* A file left over by someone who was killed is of no use. */
+	/* A file that a killed process left is of no use. */
 	if (hf_db_look(part->fd, HF_DB_CATALOGUE) != HF_LOOK_EMPTY)
 		err = hf_part_reset(part);
 	if (!err)
 		err = hf_db_open_part(part->fd, part->dirfd, part->part, HF_DB_CATALOGUE, &m->db);
-	/* Nobody will ever resume it: pages may go to the file as they come. */
+	/* It is never resumed: pages may be written in any order. */
 	if (!err)
 		err = hf_db_run(m->db, "PRAGMA cache_size = 256; PRAGMA cache_spill = ON");
 	if (!err)
@@ -212,7 +212,7 @@ static int write_file(struct merge *m, struct hf_part *part)
 	return err;
 }
 
-/* With the lock on the private file, so that nobody publishes what this one does not see. */
+/* With the lock on the private file, so that no other process publishes meanwhile. */
 int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct hf_catalogue_row *const *rows,
 			    size_t count, struct hf_catalogue_file *ret_file)
 {
@@ -224,7 +224,7 @@ int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct
 	*ret_file = (struct hf_catalogue_file){.fd = -1};
 	if (err)
 		return err;
-	/* Another one's of no use is the same as none. */
+	/* A damaged old file counts as none. */
 	if (hf_catalogue_file_open(place, &m.old) == HF_ERR_NOMEM)
 		err = HF_ERR_NOMEM;
 	if (!err)

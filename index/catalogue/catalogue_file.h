@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a catalogue: opened as it was published, and written anew from the old one and from rows that wait.
- * Internal to index/, and not thread-safe: the catalogue has the locks.
+ * The file of a catalogue: opening it, and writing a new one from the old one and waiting rows. Internal to index/. Not
+ * thread-safe: the catalogue has the locks.
  */
 #ifndef HF_INDEX_CATALOGUE_FILE_H
 #define HF_INDEX_CATALOGUE_FILE_H
@@ -9,7 +9,7 @@
 #include "index/catalogue/catalogue_row.h"
 #include "index/store/file.h"
 
-/* Which file, and what it says of itself: hf_catalogue_key's. */
+/* The file and its contents' key, from hf_catalogue_key. */
 struct hf_catalogue_place {
 	int dirfd; /* borrowed */
 	char name[HF_FILE_NAME_SIZE];
@@ -27,17 +27,17 @@ struct hf_catalogue_file {
 	sqlite3_stmt *find;
 };
 
-/* An error leaves it closed: HF_ERR_NOMEM, or others of a file that is not there or of no use. */
+/* After an error it is closed: HF_ERR_NOMEM, or another one if the file is missing or of no use. */
 int hf_catalogue_file_open(const struct hf_catalogue_place *place, struct hf_catalogue_file *ret_file);
-/* Of a closed one too. */
+/* It may be closed already. */
 void hf_catalogue_file_close(struct hf_catalogue_file *file);
 
 /* As hf_catalogue_find, of a file that may be closed. */
 int hf_catalogue_file_find(struct hf_catalogue_file *file, const struct hf_catalogue_views *views, const char *path,
 			   const struct hf_catalogue_stamp *stamp, struct hf_catalogue_entry *entry);
 
-/* Publishes a new file in which these rows, sorted by id, take the place of what the one there now has under their ids,
- * and opens it. HF_ERR_BUSY if another process is doing that. */
+/* Publishes a new file with the published one's rows, but these, sorted by id, in place of rows with their ids. Opens
+ * it. HF_ERR_BUSY: another process is doing that. */
 int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct hf_catalogue_row *const *rows,
 			    size_t count, struct hf_catalogue_file *ret_file);
 

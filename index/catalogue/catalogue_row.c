@@ -81,7 +81,7 @@ static int view_of(const struct hf_catalogue_views *views, const char *name, siz
 	return -1;
 }
 
-/* Digits, and the one character behind them. */
+/* A decimal number, and the character end behind it. */
 static bool take_number(const char **at, char end, uint64_t max, uint64_t *ret_value)
 {
 	char *stop;
@@ -214,7 +214,7 @@ static char *put_harts(const struct hf_catalogue_views *views, const struct hf_c
 	return text;
 }
 
-/* Of its own memory. */
+/* A copy with its own memory. */
 static int copy_row(const struct hf_catalogue_row *row, struct hf_catalogue_row **ret_row)
 {
 	struct hf_catalogue_row *copy;

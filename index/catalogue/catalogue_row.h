@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A row of table file of a catalogue, in the published file and of those that wait: what an entry says, in numbers and
- * texts. Internal to index/.
+ * A row of the table file of a catalogue, published or waiting: an entry as numbers and texts. Internal to index/.
  */
 #ifndef HF_INDEX_CATALOGUE_ROW_H
 #define HF_INDEX_CATALOGUE_ROW_H
@@ -9,12 +8,12 @@
 #include "index/catalogue/catalogue_entry.h"
 #include "index/table/row_db.h"
 
-/* No text is longer, with its end: paths, names, and the lines of a capture with some thousand harts. Bytes. */
+/* Most bytes of a text with its NUL: paths, names, and the lines of a capture with thousands of harts. */
 #define HF_CATALOGUE_PATH_LIMIT 4096
 #define HF_CATALOGUE_NAME_LIMIT 128
 #define HF_CATALOGUE_LINES_LIMIT (256 << 10)
 
-/* What an entry has as pointers and lists is text here. */
+/* Members of an entry that are pointers or lists. */
 enum hf_catalogue_text {
 	HF_CATALOGUE_PATH,
 	HF_CATALOGUE_BOX,
@@ -32,24 +31,23 @@ struct hf_catalogue_row {
 };
 extern const struct hf_table hf_table_catalogue_file;
 
-/* The views whose sizes are kept, in the order that an entry has them in. */
+/* The views whose sizes are kept, in the order of an entry. */
 struct hf_catalogue_views {
 	char (*name)[HF_CATALOGUE_NAME_LIMIT];
 	size_t count;
 };
 
 int64_t hf_catalogue_row_id(const char *path);
-/* Whether it is of the file with that stamp, and says more than that nothing is known. */
+/* Whether it is of the file with that stamp, and not HF_CATALOGUE_GONE. */
 bool hf_catalogue_row_is_of(const struct hf_catalogue_row *row, const char *path,
 			    const struct hf_catalogue_stamp *stamp);
-/* From SELECT *: texts stay valid until the statement moves. HF_ERR_STATE if it makes no sense, HF_ERR_NOMEM. */
+/* Reads a row of SELECT *: texts stay valid until the next step. HF_ERR_STATE: it makes no sense. HF_ERR_NOMEM. */
 int hf_catalogue_row_read(sqlite3_stmt *stmt, struct hf_catalogue_row *ret_row);
 
-/* Into an entry, which is to be cleared. HF_ERR_STATE if the row makes no sense, HF_ERR_NOMEM: then there is nothing to
- * clear. */
+/* Makes an entry of it, to be cleared unless there is an error. HF_ERR_STATE: the row makes no sense. HF_ERR_NOMEM. */
 int hf_catalogue_row_take(const struct hf_catalogue_views *views, const struct hf_catalogue_row *row,
 			  struct hf_catalogue_entry *ret_entry);
-/* From an entry, with its texts in one piece for free(). HF_ERR_LIMIT if one is too long, HF_ERR_NOMEM. */
+/* Makes a row of an entry, to be freed with free(). HF_ERR_LIMIT: a text is too long. HF_ERR_NOMEM. */
 int hf_catalogue_row_new(const struct hf_catalogue_views *views, const char *path,
 			 const struct hf_catalogue_entry *entry, struct hf_catalogue_row **ret_row);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of the executor: they are started when there is a job for one more, and joined at the end. */
+/* The threads of the executor: one more is started when there is a job for it; all are joined at the end. */
 #include "index/base/lock.h"
 #include "index/exec/exec_internal.h"
 
@@ -93,7 +93,7 @@ static void call(struct hf_exec_thread *self, struct hf_job *job)
 		job->done(job, status);
 }
 
-/* On Linux this is the thread's own. Who was started with less keeps that. */
+/* On Linux a nice value is the thread's own. A lower priority that the process was given stays. */
 static void lower_priority(void)
 {
 	if (getpriority(PRIO_PROCESS, 0) < NICE)
@@ -109,7 +109,7 @@ static void *run(void *arg)
 	if (self->priority == HF_EXEC_BACKGROUND && !exec->no_nice)
 		lower_priority();
 	pthread_setname_np(pthread_self(), self->priority == HF_EXEC_BACKGROUND ? "hartfs-index" : "hartfs-decode");
-	/* Without memory for the memo the jobs that need it have to try. */
+	/* If there is no memory for the memo, jobs that need it try again. */
 	if (self->priority == HF_EXEC_FOREGROUND)
 		(void)hf_disasm_need(&self->worker.env.disasm);
 	pthread_mutex_lock(&exec->lock);
@@ -196,7 +196,7 @@ int hf_exec_new(const struct hf_exec_limits *limits, struct hf_exec **ret_exec)
 
 	if (!exec)
 		return HF_ERR_NOMEM;
-	/* Here and not in a thread: a program that ends while a thread still loads the library takes it away below it. */
+	/* Not in a thread: at the end of the program the library would be unmapped below a thread that loads it. */
 	hf_disasm_load();
 	for (unsigned i = 0; i < HF_WORKS; i++)
 		exec->work[i].seats = limits->seats[i] ? limits->seats[i] : hf_exec_cores();
@@ -249,7 +249,7 @@ void hf_exec_stop(struct hf_exec *exec)
 	for (unsigned i = 0; i < HF_EXEC_PRIORITIES; i++)
 		for (struct hf_exec_thread *t = exec->threads[i].first; t; t = t->next)
 			pthread_join(t->thread, NULL);
-	/* Not before: a job that ends looks through the threads, for another one that it joins. */
+	/* Not before: a job's done may look through the threads to join another job. */
 	for (unsigned i = 0; i < HF_EXEC_PRIORITIES; i++)
 		for (struct hf_exec_thread *t = exec->threads[i].first; t; t = exec->threads[i].first) {
 			exec->threads[i].first = t->next;

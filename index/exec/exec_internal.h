@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the executor share: exec_queue.c says which job is next, exec.c has the threads that run it, and on
- * these stand exec_job.c (what an owner does with a job) and exec_seats.c (what a job that runs does with its seat).
- * All is called with the executor's lock held.
+ * Shared by the files of the executor: exec_queue.c chooses the next job, exec.c has the threads that run it. On these
+ * stand exec_job.c (calls of a job's owner) and exec_seats.c (calls of a running job about its seat). All functions are
+ * called with the executor's lock held.
  */
 #ifndef HF_INDEX_EXEC_INTERNAL_H
 #define HF_INDEX_EXEC_INTERNAL_H
@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Of threads: work of low priority must not take those of reads, since a thread cannot raise its priority again. */
+/* Of threads. A thread cannot raise its priority again, so work of low priority has its own. */
 enum hf_exec_priority { HF_EXEC_FOREGROUND, HF_EXEC_BACKGROUND, HF_EXEC_PRIORITIES };
 
 struct hf_exec_queue {
@@ -77,7 +77,7 @@ static inline struct hf_exec_work *hf_exec_work_of(const struct hf_job *job)
 	return &job->exec->work[job->work];
 }
 
-/* To whoever waits for changed. */
+/* Wakes who waits for changed. */
 static inline void hf_exec_tell_changed(struct hf_exec *exec)
 {
 	if (exec->waiting)
@@ -86,16 +86,16 @@ static inline void hf_exec_tell_changed(struct hf_exec *exec)
 
 /* ---- exec_queue.c ---- */
 
-/* By its urgency now, behind those that are as urgent. */
+/* Behind those that are as urgent. */
 void hf_queue_add(struct hf_job *job);
-/* Until job->due_ns. */
+/* To wait until job->due_ns. */
 void hf_queue_add_delayed(struct hf_job *job);
-/* Those whose time has come. */
+/* Queues delayed jobs whose time has come. */
 void hf_queue_add_due(struct hf_exec_threads *threads);
 void hf_queue_remove(struct hf_job *job);
-/* Of a job that is in no queue. */
+/* The job must be in no queue. */
 void hf_queue_set_urgency(struct hf_job *job, enum hf_urgency urgency);
-/* Whether somebody more urgent, or as urgent and (paused) earlier, wants the seat first. */
+/* Whether a more urgent job, or (equals) an equally urgent paused one, wants a seat. */
 bool hf_queue_is_wanted_before(const struct hf_exec_work *work, enum hf_urgency urgency, bool equals);
 /* The job to run next on a thread of that priority, or NULL. */
 struct hf_job *hf_queue_next(struct hf_exec *exec, enum hf_exec_priority priority);
@@ -104,10 +104,9 @@ struct hf_job *hf_queue_any(struct hf_exec *exec);
 
 /* ---- exec.c ---- */
 
-/* One thread for each job that could run, and one that waits for the next time. What cannot be started is not missed.
- */
+/* Starts threads: one for each job that could run, and one that waits for the next due time. No error if it fails. */
 void hf_exec_start_if_needed(struct hf_exec *exec, enum hf_exec_priority priority);
-/* Cancels one that is queued. Gives up the lock; the job may be gone afterwards. */
+/* Cancels a queued job. Releases the lock meanwhile; the job may be gone afterwards. */
 void hf_exec_end_queued(struct hf_exec *exec, struct hf_job *job);
 
 #endif

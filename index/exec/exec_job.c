@@ -5,7 +5,7 @@
 
 #include "index/exec/exec.h"
 
-/* It is queued at last. */
+/* Puts the job into the queue or among the delayed ones. */
 static void place(struct hf_job *job, int64_t due_ns)
 {
 	job->state = HF_JOB_QUEUED;

@@ -3,7 +3,7 @@
 #include "index/base/lock.h"
 #include "index/exec/exec_internal.h"
 
-/* Behind that one; NULL: as the first. */
+/* before NULL: as the first. */
 static void link_behind(struct hf_exec_queue *queue, struct hf_job *before, struct hf_job *job)
 {
 	job->prev = before;
@@ -82,7 +82,7 @@ bool hf_queue_is_wanted_before(const struct hf_exec_work *work, enum hf_urgency 
 	return false;
 }
 
-/* The most urgent job of the kind that may run now. One that pauses goes on before another one begins. */
+/* The most urgent job of the kind that may run now. None begins before paused ones go on. */
 static struct hf_job *next_of(struct hf_exec_work *work)
 {
 	for (unsigned u = 0; u < HF_URGENCIES; u++)

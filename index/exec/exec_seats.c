@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a job that runs does with its seat: giving it to a more urgent one for a while, leaving it while it waits. */
+/* How a running job gives its seat to a more urgent one for a while, or leaves it while it waits. */
 #include "index/base/lock.h"
 #include "index/exec/exec_internal.h"
 
 #include "codecs/source/source.h"
 #include "index/exec/exec.h"
 
-/* One that pauses looks so often whether it is still wanted. */
+/* How often a paused job checks whether it is still wanted. */
 #define LOOK_NS (INT64_C(1) * 1000000000)
-/* Jobs that have left their seats: many readers of one capture whose storage stalls are that many. */
+/* Most jobs that have left their seats: readers of a capture whose storage stalls may be that many. */
 enum { AWAY_MAX = 64 };
-/* So many of them may be spare ones. */
+/* Most of them that are spare. */
 enum { AWAY_SPARE_MAX = AWAY_MAX / 4 * 3 };
 
 static bool must_pause(const struct hf_job *job)
 {
 	const struct hf_exec_work *work = hf_exec_work_of(job);
 	unsigned paused = 0;
-	bool swap = false; /* another one that pauses goes on instead */
+	bool swap = false; /* another paused job goes on instead */
 
 	for (unsigned u = 0; u < HF_URGENCIES; u++) {
 		paused += work->paused[u];
@@ -35,7 +35,7 @@ static bool may_go_on(const struct hf_job *job, const struct hf_stop *stop)
 	       hf_job_stopping(job) || (stop && hf_stop_wanted(stop));
 }
 
-/* With the lock held, which it gives up meanwhile. */
+/* With the lock held, which it releases meanwhile. */
 static void pause_job(struct hf_job *job, const struct hf_stop *stop)
 {
 	struct hf_exec *exec = job->exec;

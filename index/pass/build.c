@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building what is missing: the decode index together with all views, or the views alone for an index that is there.
- * Every file is written under a private name and published whole.
+ * Builds what is missing: the decode index together with all views, or only views for an index that is there. Each file
+ * is written under a private name and published whole.
  */
 #include "index/pass/build.h"
 
@@ -36,7 +36,7 @@ static int run(struct hf_pass *pass)
 		err = hf_pass_build_index(pass);
 		if (!err && !pass->whole)
 			err = hf_index_open(build->dirfd, &build->identity, &index);
-		/* What an earlier build had ready may be no good. */
+		/* Files that an earlier build had finished may be damaged. */
 		if (err == HF_ERR_NOT_FOUND)
 			err = HF_ERR_STATE;
 	}
@@ -47,7 +47,7 @@ static int run(struct hf_pass *pass)
 	return err;
 }
 
-/* As long as there is something to be removed for it; and once more for a doubt. */
+/* Tries again as long as something can be removed to make room, and once for a doubt. */
 static int run_with_room(const struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_pass pass = {.doubt = {0}};
@@ -64,7 +64,7 @@ static int run_with_room(const struct hf_build *build, struct hf_diag *diag)
 		err = run(&pass);
 		if (pass.doubted && build->tap)
 			build->tap->put(build->tap->ctx, 0, NULL, 0);
-		/* Not even begun. */
+		/* The pass did not begin. */
 		if (err == HF_ERR_INDEX_DIR && !pass.fault.errnum)
 			hf_pass_make_room(&pass);
 	} while (pass.doubted || (err == HF_ERR_INDEX_DIR && pass.made_room));
@@ -84,7 +84,7 @@ int hf_build_run(const struct hf_build *build, struct hf_diag *diag)
 			break;
 		hf_index_discard(build->dirfd, &build->identity, build->views, build->view_count);
 	}
-	/* Made from scratch it fits, or we do not know what we are doing. */
+	/* Made from the start it must fit: anything else is a bug. */
 	if (err == HF_ERR_STATE)
 		err = HF_ERR_BUG;
 	if (diag && diag->code != err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building the decode index, together with all views that can be made while it is. */
+/* Builds the decode index, together with all views that can be made in the same pass. */
 #include "index/pass/pass.h"
 
 #include "codecs/ete/errors.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Points that are met while the header is read; the runs have their own way. */
+/* Stores points that are met while the header is read; runs store the others. */
 static int store_point(void *ctx, const struct hf_point *point, const uint8_t *window)
 {
 	struct hf_pass *pass = ctx;
@@ -22,7 +22,7 @@ static int store_point(void *ctx, const struct hf_point *point, const uint8_t *w
 	return hf_index_part_add_point(pass->index, point, window);
 }
 
-/* A capture that cannot be decoded at all: its index holds the reason. */
+/* For a capture that cannot be decoded at all: its index has the reason. */
 static int store_fatal(struct hf_pass *pass)
 {
 	const struct hf_index_problem problem = {
@@ -57,7 +57,7 @@ static int describe(struct hf_pass *pass)
 	return hf_index_part_write_meta(pass->index);
 }
 
-/* Opens the capture; an earlier build's rows that were made by another decoder go. */
+/* Opens the capture. Rows of an earlier build by another decoder are dropped. */
 static int open_capture(struct hf_pass *pass, bool *ret_fatal)
 {
 	int err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, store_point, pass,
@@ -75,8 +75,7 @@ static int open_capture(struct hf_pass *pass, bool *ret_fatal)
 	return err ? err : describe(pass);
 }
 
-/* A table that outlived the index: chunks that are cut by the same limits are the same, which hf_pass_build_views makes
- * sure of. */
+/* Whether a table outlived the index: same limits give the same chunks, which hf_pass_build_views checks later. */
 static bool outlived(const struct hf_pass *pass, const struct hf_view_key *key)
 {
 	struct hf_view_table *table;
@@ -89,7 +88,7 @@ static bool outlived(const struct hf_pass *pass, const struct hf_view_key *key)
 	return usable;
 }
 
-/* Whether it is of these chunks is seen when they are there (hf_pass_build_views). */
+/* hf_pass_build_views checks later whether it is of these chunks. */
 static bool summary_outlived(const struct hf_pass *pass)
 {
 	struct hf_summary *summary;
@@ -100,7 +99,7 @@ static bool summary_outlived(const struct hf_pass *pass)
 	return true;
 }
 
-/* Views that can be made while the chunks are: the one that is the stream goes, unless harts may turn up. */
+/* Opens the views to be made in this pass. The one that is the stream is left out, unless more harts may come. */
 static int open_views(struct hf_pass *pass)
 {
 	const uint32_t flags = pass->in.stream->info.flags;
@@ -125,7 +124,7 @@ static int open_views(struct hf_pass *pass)
 	return 0;
 }
 
-/* As hf_summary_is_wanted says of a published one. */
+/* hf_summary_is_wanted, for an index in the making. */
 static bool has_chunks(struct hf_pass *pass)
 {
 	struct hf_index_hart hart = {0};
@@ -151,7 +150,7 @@ static bool is_no_code(int code)
 	return code == HF_ERR_ETRACE_NO_CODE || code == HF_ERR_NTRACE_NO_CODE || code == HF_ERR_ETE_NO_IMAGE;
 }
 
-/* The walk and the trace do not go together, and nothing else is wrong with the packets. */
+/* Whether the error means that the trace does not fit the program, while the packets are good. */
 static bool is_misfit(int code)
 {
 	switch (code) {
@@ -174,8 +173,7 @@ static bool is_misfit(int code)
 	}
 }
 
-/* Where something went wrong, which value of the description may be behind it, or its program: the first problem then.
- */
+/* After problems: the likely cause, a value of the description or its program, becomes the first problem. */
 static int find_cause(struct hf_pass *pass)
 {
 	struct hf_index_problem problem, cause = {.diag = {.code = HF_ERR_SETUP_LIKELY, .offset = HF_NOWHERE},
@@ -231,7 +229,7 @@ static int build_open_capture(struct hf_pass *pass)
 	    !(err = hf_pass_publish_views(pass, harts, pass->index->meta.holes)) &&
 	    !(err = hf_pass_publish_summary(pass, sum)))
 		err = hf_part_publish(&pass->index->file);
-	/* Views were left out as if there were one hart, or many, and no holes. */
+	/* Views were chosen for the number of harts that was assumed, and for no holes. */
 	pass->whole = !err && !pass->left && !pass->index->meta.holes &&
 		      (harts == 1 || pass->in.stream->info.flags & HF_STREAM_MANY);
 	return err;

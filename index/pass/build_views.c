@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building view tables for a decode index that is there. */
+/* Builds view tables for a decode index that is there. */
 #include "index/pass/pass.h"
 #include "index/read/decode_index.h"
 #include "index/read/view_table.h"
@@ -42,7 +42,7 @@ static int open_missing(struct hf_pass *pass, struct hf_index *index, size_t har
 		    hf_pass_view_is_stream(pass, key, harts, hf_index_has_holes(index)) || has_table(pass, key, index))
 			continue;
 		err = hf_pass_add_view(pass, key);
-		/* Someone may have published it while we came to the lock. */
+		/* Another process may have published it before we had the lock. */
 		if (!err && has_table(pass, key, index))
 			hf_pass_leave_view(pass, pass->view_count - 1);
 	}
@@ -57,7 +57,7 @@ static int build(struct hf_pass *pass, struct hf_index *index, size_t harts)
 	int err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, NULL, NULL, &fatal,
 				pass->diag);
 
-	/* Made without records: it has to be made anew. */
+	/* The index was made without records: it must be made again. */
 	if (!err && hf_pass_wants_records(pass) && !hf_index_records(index))
 		err = HF_ERR_MISMATCH;
 	if (!err)

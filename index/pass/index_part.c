@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Ids of problems of the file as such: behind those of all events. */
+/* Ids of problems of the whole file begin here, behind those of all events. */
 #define FILE_PROBLEM_ID (UINT64_C(1) << 40)
-/* Of what is likely behind all others: before them. */
+/* The id of the likely cause of all others: before them. */
 #define CAUSE_ID 0
 
-/* What is left of a window is a kilobyte or two at this level; it takes a hundredth of the time of an index. */
+/* At this zstd level a window takes a kilobyte or two, and a hundredth of the time of an index. */
 #define WINDOW_LEVEL 9
 
 static void close_store(struct hf_index_part *p)
@@ -18,7 +18,7 @@ static void close_store(struct hf_index_part *p)
 	p->store = NULL;
 }
 
-/* What a range of chunks adds up to. */
+/* Sums over a range of chunks. */
 struct sums {
 	uint64_t attempts, events, problems;
 };
@@ -62,7 +62,7 @@ static int count_points(struct hf_index_part *p)
 	return err < 0 ? err : 0;
 }
 
-/* What is kept in memory of what the tables hold. */
+/* Counts what the tables hold, to have it in memory. */
 static int count_rows(struct hf_index_part *p)
 {
 	struct sums sums;
@@ -70,7 +70,7 @@ static int count_rows(struct hf_index_part *p)
 
 	if ((err = sum_chunks(p, 0, HF_COUNT_MAX, &sums)) || (err = count_problems(p)) || (err = count_points(p)))
 		return err;
-	/* A stream without harts has problems that no chunk counts. */
+	/* If there are no harts, no chunk counts the problems. */
 	p->problems = sums.problems < p->meta.problems ? p->meta.problems : sums.problems;
 	return 0;
 }
@@ -143,7 +143,7 @@ int hf_index_part_last(struct hf_index_part *part, uint64_t most, uint64_t *ret_
 	return hf_store_find(part->store, &hf_table_chunk, HF_SEEK_BACK, most, ret_id, &chunk);
 }
 
-/* Removes the problems that were met in that chunk or behind it; of the file as such too, if of_file says so. */
+/* Removes problems in or behind that chunk, and (of_file) those of the whole file. */
 static int cut_problems(struct hf_index_part *p, uint64_t chunk, bool of_file)
 {
 	struct hf_index_problem problem;
@@ -157,9 +157,9 @@ static int cut_problems(struct hf_index_part *p, uint64_t chunk, bool of_file)
 }
 
 /*
- * The first hart's run finds the other harts, the points and the damage: if it is to be ended again, so are the
- * notes. Points stay, they are found again as they are; of harts the ids stay, for a decoder that is entered late
- * does not see all.
+ * The first hart's run finds the other harts, points, damage and notes. If it must end again, damage and notes are
+ * removed. Points stay, for they are found again unchanged. Ids of harts stay: a decoder that enters late does not see
+ * all.
  */
 static int cut_others(struct hf_index_part *p, uint64_t id)
 {
@@ -182,7 +182,7 @@ int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_run_sta
 	err = hf_store_find(part->store, &hf_table_chunk, HF_SEEK_AT, id, NULL, &ret_start->chunk);
 	if (err)
 		return err > 0 ? HF_ERR_STATE : err;
-	/* Of the row only where it begins, and how it is entered: the rest is counted again. */
+	/* Only the start and entry of the chunk count: the rest is counted again. */
 	ret_start->chunk.number = id & HF_NUMBER_MAX;
 	ret_start->chunk.pc = ret_start->chunk.events = ret_start->chunk.attempts = ret_start->chunk.problems = 0;
 	if ((err = hf_store_cut(part->store, &hf_table_chunk, id, HF_COUNT_MAX)) || (err = cut_others(part, id)) ||
@@ -224,7 +224,7 @@ static int add_window(struct hf_index_part *p, const struct hf_point *point, con
 
 bool hf_index_part_wants_point(const struct hf_index_part *part, const struct hf_point *point)
 {
-	/* A block without bytes is never looked for, one of an earlier build is there already. */
+	/* Nobody looks for a block without bytes; one of an earlier build is stored already. */
 	return point->out_size && point->out_offset >= part->known_end;
 }
 
@@ -327,7 +327,7 @@ int hf_index_part_finish(struct hf_index_part *part)
 {
 	int err;
 
-	/* By an earlier build, which did not come to publish it. */
+	/* An earlier build finished it and did not publish it. */
 	if (part->meta.complete) {
 		close_store(part);
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decode index while it is being built. Rows go in in order; a commit keeps what was added so far, and whoever
- * comes after an interruption cuts it back to the start of its last chunk and goes on. Internal to index/.
+ * The decode index while it is built. Rows are added in order; a commit keeps those so far. After an interruption the
+ * next build cuts it back to the start of its last chunk and goes on. Internal to index/.
  */
 #ifndef HF_INDEX_INDEX_PART_H
 #define HF_INDEX_INDEX_PART_H
@@ -9,7 +9,7 @@
 #include "index/read/image.h"
 #include "index/table/index_tables.h"
 
-/* Of the problems that are stored the last so many are for those of the file as such. */
+/* So many of HF_INDEX_PROBLEM_MAX are for problems of the whole file. */
 #define HF_FILE_PROBLEMS 256
 
 struct hf_index_part {
@@ -17,47 +17,47 @@ struct hf_index_part {
 	struct hf_store *store;
 	struct hf_index_meta meta;
 	uint64_t problems;	/* of events, stored and not */
-	uint64_t file_problems; /* of the file as such, stored and not */
-	uint64_t known_end;	/* the stream up to here has its points stored */
+	uint64_t file_problems; /* of the whole file, stored and not */
+	uint64_t known_end;	/* points of the stream up to here are stored */
 	uint64_t holes;		/* of these, with HF_POINT_DAMAGED */
 	ZSTD_CCtx *zstd;
 };
 
-/* Where a run begins if not at the first event: a chunk that was cut off, and what its hart had before it. */
+/* Where a resumed run begins: the chunk that was cut off, and sums of its hart before it. */
 struct hf_run_start {
 	struct hf_chunk chunk;
 	uint64_t attempts, events;
 };
 
-/* Locks, and opens or creates. part->meta is what an earlier build left (stream of its codec and so on), or, after
- * hf_index_part_reset, only identity and limits. HF_ERR_BUSY. */
+/* Locks it, and opens or creates it. part->meta is what an earlier build left, or, as after hf_index_part_reset, only
+ * identity and limits. HF_ERR_BUSY. */
 int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_identity *identity,
 		       const struct hf_chunk_limits *limits);
-/* Throws away what was there. */
+/* Removes all rows. */
 int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *identity,
 			const struct hf_chunk_limits *limits);
-/* Without removing anything but an empty file. */
+/* Removes the file only if it is empty. */
 void hf_index_part_close(struct hf_index_part *part);
 
 /* The id of the last chunk at or before most, or HF_NOTE_END. */
 int hf_index_part_last(struct hf_index_part *part, uint64_t most, uint64_t *ret_id);
-/* Removes that chunk and all that came with or after it; gives it back, and what its hart had before it. */
+/* Removes that chunk and all that came with or after it; *ret_start: the chunk, with sums of its hart before it. */
 int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_run_start *ret_start);
 
-/* Where there is no chunk to go back to: removes all but the points. */
+/* If there is no chunk to cut back to: removes all but the points. */
 int hf_index_part_restart(struct hf_index_part *part);
 
 int hf_index_part_add_chunk(struct hf_index_part *part, uint64_t slot, const struct hf_chunk *chunk);
-/* Whether it is not there already, and not useless. */
+/* Whether the point is neither stored already nor useless. */
 bool hf_index_part_wants_point(const struct hf_index_part *part, const struct hf_point *point);
 int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *point, const uint8_t *window);
 int hf_index_part_add_problem(struct hf_index_part *part, const struct hf_index_problem *problem);
-/* The first problem that an event told: 0, or HF_NOTE_END if none did. */
+/* The first problem of an event, or HF_NOTE_END. */
 int hf_index_part_first_problem(struct hf_index_part *part, struct hf_index_problem *ret_problem);
-/* Puts one of the file as such before all others, in the place of an earlier one. */
+/* Puts a problem of the whole file before all others, replacing an earlier one. */
 int hf_index_part_set_cause(struct hf_index_part *part, const struct hf_index_problem *problem);
 
-/* Harts: chunks is 0 for one that is known and not walked yet. */
+/* Harts. chunks is 0 if it is known but not decoded yet. */
 int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart);
 /* With its image. */
 int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot);
@@ -65,9 +65,9 @@ int hf_index_part_drop_harts(struct hf_index_part *part);
 /* The first hart at or behind slot, or HF_NOTE_END. */
 int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, struct hf_index_hart *ret_hart);
 
-/* The code of the hart's first so many events. */
+/* Stores the code of the first events of the hart. */
 int hf_index_part_set_image(struct hf_index_part *part, uint64_t slot, uint64_t events, const struct hf_image *image);
-/* As it was stored last: HF_ERR_STATE if it is not there. */
+/* The code that was stored last; HF_ERR_STATE: there is none. */
 int hf_index_part_image(struct hf_index_part *part, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image);
 
 int hf_index_part_write_meta(struct hf_index_part *part);

@@ -25,7 +25,7 @@ static int pass_point(void *ctx, const struct hf_point *point, const uint8_t *wi
 	return in->on_point ? in->on_point(in->ctx, point, window) : 0;
 }
 
-/* Makes in->scan, one of *shared if that is still at its beginning, else of a new one. */
+/* Makes in->scan a reader of *shared, if that still has its beginning, else of a new one. */
 static int join(struct hf_input *in, struct hf_shared_scan **shared, struct hf_diag *diag)
 {
 	int err = *shared ? hf_shared_scan_join(*shared, &in->scan, diag) : 0;
@@ -74,7 +74,7 @@ static int read_head(struct hf_src *src, uint8_t head[HF_PROBE_SIZE], size_t *re
 		size_t got;
 		int err = hf_src_read_at(src, *ret_n, head + *ret_n, HF_PROBE_SIZE - *ret_n, &got, diag);
 
-		/* The first bytes may do even if damage follows. */
+		/* Damage behind the first bytes does not matter here. */
 		if (err && (!*ret_n || !hf_input_is_verdict(err)))
 			return err;
 		if (err || !got)
@@ -84,7 +84,7 @@ static int read_head(struct hf_src *src, uint8_t head[HF_PROBE_SIZE], size_t *re
 	return 0;
 }
 
-/* As hf_codec_probe, in the list that tests may replace. */
+/* hf_codec_probe, but in the list of codecs that tests may replace. */
 static const struct hf_codec *probe_codec(const uint8_t *head, size_t n)
 {
 	const struct hf_codec *best = NULL;
@@ -102,7 +102,7 @@ static const struct hf_codec *probe_codec(const uint8_t *head, size_t n)
 	return best;
 }
 
-/* Whether a stream is a container again. Nothing but chance tells an .lzma, so that does not count. */
+/* Whether the stream is a container again. lzma does not count: it has no magic number. */
 static bool is_box(const uint8_t *head, size_t n)
 {
 	const struct hf_box *box = hf_box_probe(head, n, n);
@@ -175,7 +175,7 @@ int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_
 	*ret_size = in->file->size;
 	if (!in->box)
 		return 0;
-	/* One byte behind the block at hand brings the next one. An error that came with a block is only that one's. */
+	/* Reading one byte behind the present block makes the next one. The error of a block ends only that block. */
 	do {
 		end = in->out_end;
 		err = hf_src_read_at(in->src, end, &byte, 1, &got, ret_damage);

@@ -25,7 +25,7 @@ int hf_pass_add_id(struct hf_pass *pass, uint32_t id)
 	if (err)
 		return err;
 	pass->ids[pass->id_count] = id;
-	/* A slot for the time being: they are sorted when all are known. */
+	/* A temporary slot: harts are sorted when all are known. */
 	return hf_index_part_set_hart(pass->index, HF_SLOT_MAX - pass->id_count++, &hart);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks of a pass: progress, and keeping what has been done from time to time. */
+/* The clocks of a pass: progress and commits. */
 #include "index/pass/pass_workers.h"
 
 #include <time.h>
 
 #define MS UINT64_C(1000000)
 #define TICK (5 * MS)
-/* What a kill may cost. */
+/* The most work that a kill may cost. */
 #define COMMIT_TIME (1000 * MS)
 #define COMMIT_BYTES (UINT64_C(64) << 20)
-/* Keeping may take one part in so many of the time, on whatever disk. */
+/* Commits may take 1 / COMMIT_SHARE of the time, on any disk. */
 #define COMMIT_SHARE 50
 
 uint64_t hf_pass_now(void)
@@ -43,11 +43,11 @@ int hf_pass_commit(struct hf_pass *pass)
 	uint64_t start = hf_pass_now();
 	int err = 0;
 
-	/* The index last: what it holds, all views hold. */
+	/* The index last: all views then have what it has. */
 	for (size_t i = 0; i < pass->view_count && !err; i++)
 		if (pass->views[i].store)
 			err = hf_view_part_commit(&pass->views[i]);
-	/* What that costs is part of commit_cost: the more there is to keep, the more rarely. */
+	/* This is part of commit_cost, too: the more there is to store, the rarer are commits. */
 	if (!err && pass->workers)
 		err = hf_pass_workers_keep(pass->workers);
 	if (!err && pass->summary.store)
@@ -77,7 +77,7 @@ int hf_pass_tick(struct hf_pass *pass, uint64_t offset, bool chunk_ended)
 	pass->offset = offset;
 	if (pass->build->every)
 		return tick_by_count(pass, chunk_ended);
-	/* A new run begins at the start of the stream. */
+	/* A new run starts at the beginning of the stream. */
 	if (offset < pass->committed_offset)
 		pass->committed_offset = offset;
 	if (passed >= COMMIT_SHARE * pass->commit_cost &&

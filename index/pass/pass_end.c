@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a pass ends: whether what it made is of the capture as it is now, and what stays of one that failed. */
+/* The end of a pass: whether the capture is unchanged, and what stays after an error. */
 #include "codecs/base/errors.h"
 #include "index/pass/pass_workers.h"
 #include "index/store/spool_room.h"
@@ -33,7 +33,7 @@ void hf_pass_make_room(struct hf_pass *pass)
 		hf_pass_remove_parts(pass);
 }
 
-/* After an error: keeps what is worth keeping for the next build. */
+/* After an error: keeps what is worth it for the next build. */
 static void rescue(struct hf_pass *pass, int err)
 {
 	if (err == HF_ERR_CHANGED || hf_pass_is_unusable(err))

@@ -3,18 +3,18 @@
  * Runs for all harts of a capture, from the beginning or from where an earlier build was interrupted. The first run's
  * decoder finds the other harts, and also the points and the end of the file. The records come last.
  *
- * This is the order in which they are written, so that an interrupted build has all of some harts and a part of one.
- * With more than one thread, or out of a container, runs whose turn has not come are under way already: the records with
- * the first hart, the other harts with each other.
+ * They are written in this order, so an interrupted build has all of some harts and a part of one. With several
+ * threads, or a container, runs begin before their turn to be written: the records with the first hart, the other harts
+ * with each other.
  */
 #include "codecs/base/array.h"
 #include "codecs/source/errors.h"
 #include "index/pass/pass_workers.h"
 
-/* Runs of a container that are ahead of the one that is written, be there one thread only. */
+/* With a container: runs ahead of the one that is written, even with one thread. */
 #define PACKED_AHEAD 3u
 
-/* Without chunks there is nothing that the rows of a view could belong to. */
+/* If there are no chunks, views can have no rows. */
 static int reset_views(struct hf_pass *pass)
 {
 	int err = 0;
@@ -41,8 +41,8 @@ static int load_ids(struct hf_pass *pass)
 }
 
 /*
- * Cuts a view back to where the index begins again, at chunk id. HF_NOTE_END if it does not hold what it should: it
- * is made afterwards then.
+ * Cuts a view back to chunk id, where the index is resumed. HF_NOTE_END: it does not have all before; then it is made
+ * afterwards.
  */
 static int resume_view(struct hf_pass *pass, struct hf_view_part *view, uint64_t id)
 {
@@ -55,14 +55,14 @@ static int resume_view(struct hf_pass *pass, struct hf_view_part *view, uint64_t
 		return hf_view_part_cut(view, id);
 	if (is_records)
 		return view->has_last ? hf_view_part_reset(view, &pass->build->identity, &pass->limits) : 0;
-	/* All harts are done, and so is the view. */
+	/* All harts are done, so the view must be, too. */
 	err = hf_index_part_last(pass->index, records - 1, &last);
 	return err || !view->has_last || view->last != last ? HF_NOTE_END : 0;
 }
 
 /*
- * Where all files can be cut back to, at or before chunk id. A build that was killed in the middle of a commit left
- * views that have joined it with others.
+ * The chunk at or before id to which all files can be cut back: a build that was killed during a commit may have left
+ * views with id in a row of several chunks.
  */
 static int find_start(struct hf_pass *pass, uint64_t *id)
 {
@@ -83,7 +83,7 @@ static int find_start(struct hf_pass *pass, uint64_t *id)
 	return err < 0 && err != HF_ERR_STATE ? err : 0;
 }
 
-/* Goes back to the last chunk that all files have. */
+/* Cuts all files back to the last chunk that all have. */
 static int resume(struct hf_pass *pass, uint64_t id, struct hf_run_start *start)
 {
 	int err = hf_index_part_cut(pass->index, id, start);
@@ -107,7 +107,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* All harts are known: slot 0 is the one of the first run, the others follow by their ids. */
+/* When all harts are known: slot 0 is that of the first run, the others follow by their ids. */
 static int sort_harts(struct hf_pass *pass, const struct hf_index_hart *first)
 {
 	uint64_t slot = 1;
@@ -126,7 +126,7 @@ static int sort_harts(struct hf_pass *pass, const struct hf_index_hart *first)
 	return err;
 }
 
-/* A checksum, or damage, behind bytes that have been decoded: they are decoded once more, with a doubt before them. */
+/* A wrong checksum, or damage, behind bytes that were decoded: another pass puts a doubt before them. */
 static int take_doubt(struct hf_pass *pass, const struct hf_diag *note)
 {
 	if (note->code != HF_ERR_BOX_DOUBT || pass->doubt.code)
@@ -136,7 +136,7 @@ static int take_doubt(struct hf_pass *pass, const struct hf_diag *note)
 	return HF_ERR_STATE;
 }
 
-/* What the file as such has to say, once it has been read to its end. */
+/* Problems of the whole file, after it was read to its end. */
 static int end_of_file(struct hf_pass *pass, const struct hf_run_end *end)
 {
 	struct hf_index_meta *meta = &pass->index->meta;
@@ -159,7 +159,7 @@ static int end_of_file(struct hf_pass *pass, const struct hf_run_end *end)
 	return err ? err : hf_index_part_write_meta(pass->index);
 }
 
-/* How many runs may be under way. What a container is unpacked for them once is worth having several on one thread. */
+/* How many runs may be under way. They share the work of decompressing, so several are worth it even on one thread. */
 static size_t may_begin(const struct hf_pass *pass)
 {
 	const size_t ahead = hf_pass_workers_ahead(pass->workers);
@@ -173,7 +173,7 @@ struct harts {
 	struct hf_pass_run *records;	  /* under way, or NULL */
 };
 
-/* The stages of a run: this is where a new one is added. */
+/* Adds the stages of a run: a new stage is added here. */
 static int add_stages(struct hf_pass_run *run, const struct hf_run_start *start, enum hf_run_mode mode)
 {
 	const struct hf_pass *pass = run->pass;
@@ -213,7 +213,7 @@ static int begin_records(struct harts *h, const struct hf_run_start *start)
 	return begin_run(h->pass, HF_SLOT_RECORDS, HF_HART_RECORDS, start, HF_RUN_KEEP, &h->records);
 }
 
-/* Writes a hart, and what it was. */
+/* Writes the rows of a hart's run, and its row. */
 static int finish(struct harts *h, uint64_t slot, struct hf_pass_run *run)
 {
 	struct hf_run_end end;
@@ -232,7 +232,7 @@ static int run_first(struct harts *h)
 	const bool harts = info->flags & HF_STREAM_HARTS;
 	struct hf_pass_run *run;
 	struct hf_run_end end;
-	/* Before the others in the workers' list: in it least can be done at the same time. */
+	/* First in the workers' list: least of it can be done in parallel. */
 	int err = may_begin(pass) > 1 ? begin_records(h, NULL) : 0;
 
 	if (!err)
@@ -243,13 +243,13 @@ static int run_first(struct harts *h)
 		return err;
 	if (harts)
 		err = sort_harts(pass, &end.hart);
-	/* Where no chunk counts them. */
+	/* No chunk counts these problems. */
 	else
 		pass->index->meta.problems = pass->index->problems;
 	return err ? err : end_of_file(pass, &end);
 }
 
-/* The next hart from *slot on that is not done; HF_NOTE_END: none. */
+/* The next unfinished hart from *slot on; HF_NOTE_END: none. */
 static int next_hart(struct harts *h, uint64_t *slot, uint32_t *ret_id)
 {
 	struct hf_index_hart hart;
@@ -264,20 +264,20 @@ static int next_hart(struct harts *h, uint64_t *slot, uint32_t *ret_id)
 	return err < 0 ? err : (int)HF_NOTE_END;
 }
 
-/* Runs that have begun, to be written one after the other. */
+/* Runs that have begun and are written one after the other. */
 struct ahead {
 	struct {
 		uint64_t slot;
 		struct hf_pass_run *run;
 	} begun[HF_WORKERS_RUNS];
 	size_t n;
-	uint64_t slot; /* the harts from here on have not begun */
-	bool all;      /* there is none */
+	uint64_t slot; /* harts from here on have not begun */
+	bool all;      /* all have begun */
 };
 
 static int fill_ahead(struct harts *h, struct ahead *a, const struct hf_run_start *start)
 {
-	/* The records are a run too. */
+	/* The records are a run, too. */
 	size_t max = may_begin(h->pass) - (h->records != NULL);
 	uint32_t id;
 	int err = 0;
@@ -296,7 +296,7 @@ static int fill_ahead(struct harts *h, struct ahead *a, const struct hf_run_star
 	return err < 0 ? err : 0;
 }
 
-/* The harts from slot on that are not done; start is for the first of them. */
+/* Runs the unfinished harts from slot on; start is for the first of them. */
 static int run_others(struct harts *h, uint64_t slot, const struct hf_run_start *start)
 {
 	struct ahead a = {.slot = slot};
@@ -313,7 +313,7 @@ static int run_others(struct harts *h, uint64_t slot, const struct hf_run_start 
 	return err;
 }
 
-/* Every capture of instructions has a hart to show, be it empty. */
+/* A capture of instructions always has a hart, perhaps an empty one. */
 static int keep_one(struct harts *h)
 {
 	struct hf_index_hart hart;
@@ -336,7 +336,7 @@ static int run_records(struct harts *h, const struct hf_run_start *start)
 	return !err && h->records ? finish(h, HF_SLOT_RECORDS, h->records) : err;
 }
 
-/* From the beginning, or from the chunk in that slot that start says. */
+/* Runs all harts, from the beginning or from start in that slot. */
 static int run_from(struct harts *h, uint64_t slot)
 {
 	int err = 0;

@@ -3,16 +3,16 @@
 
 #include <stdlib.h>
 
-/* What may wait for its turn to be written: the rows of more than 50,000 chunks. */
+/* Bytes of rows that may wait to be written: more than 50,000 chunks. */
 #define QUEUE_MAX ((size_t)8 << 20)
 
-/* A point of the run's source. */
+/* Queues a point of the run's source. */
 static int take_point(void *ctx, const struct hf_point *point, const uint8_t *window)
 {
 	struct hf_pass_run *run = ctx;
 	int err = 0;
 
-	/* The other runs find the same ones. */
+	/* Only one run stores points: others find the same ones. */
 	if (run->in != &run->own && run->pass->index)
 		err = hf_pass_run_push(run, HF_ROW_POINT, point, sizeof *point, window, point->window_size);
 	atomic_store_explicit(&run->pos, point->in_offset, memory_order_relaxed);
@@ -35,8 +35,7 @@ static int open_input(struct hf_pass_run *run, uint32_t hart, bool first)
 	return err ? err : hf_dec_new(pass->in.stream, run->in->src, hart, &run->dec);
 }
 
-/* A file alone, as it is, that holds few instructions: those of a description, or of a container, say nothing by their
- * size. */
+/* Whether a plain single file is short. With a container or a description the size of the file tells nothing. */
 static bool is_short(const struct hf_input *in)
 {
 	enum { SHORT = 4096 };
@@ -78,7 +77,7 @@ void hf_pass_run_free(struct hf_pass_run *run)
 	if (!run)
 		return;
 	for (size_t i = 0; i < run->stage_count; i++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): those that are counted are there */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): stage_count of them are there */
 		run->stages[i]->ops->free(run->stages[i]);
 	free(run->stages);
 	hf_dec_free(run->dec);
@@ -119,7 +118,7 @@ size_t hf_pass_run_waiting(struct hf_pass_run *run)
 	return hf_row_queue_size(&run->rows) + hf_row_queue_size(&run->summed);
 }
 
-/* Two: the batch at hand, and the one that shows whether anything follows it. */
+/* Two: the batch that is filled, and the one that shows whether anything follows it. */
 static bool can_decode(struct hf_pass_run *run)
 {
 	return !run->ended && run->stages[0]->done - run->joined + 2 <= HF_RUN_BATCHES &&
@@ -130,7 +129,7 @@ struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread, boo
 {
 	struct hf_stage *best = NULL;
 
-	/* What is decoded goes on before more is. */
+	/* The later stages come first: decoding is done when nothing else is ready. */
 	for (size_t i = run->stage_count; i-- > 0;) {
 		struct hf_stage *stage = run->stages[i];
 
@@ -166,8 +165,8 @@ static int push_chunk(struct hf_pass_run *run, const struct hf_batch *batch)
 }
 
 /*
- * All stages are through with the batch in that place of the ring: it becomes the next one that is begun, for it is in the
- * caches. The decoding stage has begun the batch at hand, and while it runs maybe the one after that.
+ * All stages have finished the batch in that place of the ring. It becomes the next one to be filled, for it is still
+ * in the caches. The decoding stage has begun the present batch and, while it runs, perhaps the one behind it.
  */
 static void use_next(struct hf_pass_run *run, uint64_t place)
 {

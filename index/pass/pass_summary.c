@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary that a pass makes: its file, from opening to its name. */
+/* The file of the summary that a pass makes, from opening to publishing. */
 #include "index/pass/pass_run.h"
 #include "index/read/decode_index.h"
 #include "index/summary/summary.h"
@@ -36,7 +36,7 @@ void hf_pass_leave_summary(struct hf_pass *pass)
 	pass->left = true;
 }
 
-/* Whether it has all of the harts before a place of the index, and of the place's own as much as is before it. */
+/* Whether it has all harts before chunk id, and all of that chunk's hart before it. */
 static int reaches(struct hf_pass *pass, uint64_t id)
 {
 	struct hf_summary_part *part = &pass->summary;
@@ -61,7 +61,7 @@ int hf_pass_resume_summary(struct hf_pass *pass, uint64_t id)
 	if (!part->store)
 		return 0;
 	err = reaches(pass, id);
-	/* Whether it is of these chunks is looked at once more in the end. */
+	/* At the end it is checked again whether it is of these chunks. */
 	pass->left = pass->left || part->resumed;
 	if (err == 0)
 		hf_pass_leave_summary(pass);
@@ -81,7 +81,7 @@ int hf_pass_events_before(struct hf_index *index, uint32_t hart, uint64_t chunk,
 	return err;
 }
 
-/* Whether the place is one in that hart. */
+/* Whether the hart has that place. */
 static int has_place(struct hf_index *index, const struct hf_index_hart *hart, const struct hf_summary_place *place)
 {
 	struct hf_chunk row;

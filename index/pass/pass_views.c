@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs for view tables of a decode index that is there: chunk by chunk its events are decoded again, and each view
- * joins where its table ends.
+ * Runs for view tables of a published decode index: its events are decoded again chunk by chunk, and each view begins
+ * where its table ends.
  */
 #include "index/pass/pass_workers.h"
 
 #include "index/read/decode_index.h"
 
-/* The first chunk of the hart that the view has yet to make (its last one is made again); false if none. */
+/* The first chunk of the hart that the view must make (its last one is made again); false: none. */
 static bool first_missing(const struct hf_view_part *view, uint64_t slot, uint64_t *ret_number)
 {
 	uint64_t last_slot = view->last >> HF_NUMBER_BITS;
@@ -22,7 +22,7 @@ static bool first_missing(const struct hf_view_part *view, uint64_t slot, uint64
 	return true;
 }
 
-/* The first chunk of the hart whose events the summary has yet to see; false if none. */
+/* The first chunk of the hart that the summary needs; false: none. */
 static bool first_to_sum(struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
 {
 	struct hf_summary_part *part = &pass->summary;
@@ -31,7 +31,7 @@ static bool first_to_sum(struct hf_pass *pass, uint64_t slot, uint64_t *ret_numb
 	return part->store && slot != HF_SLOT_RECORDS && hf_summary_part_has_hart(part, slot) != 1;
 }
 
-/* The first chunk that any view, or the summary, is missing. */
+/* The first chunk that a view or the summary needs. */
 static bool first_number(struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
 {
 	bool any = first_to_sum(pass, slot, ret_number);
@@ -77,7 +77,7 @@ static int add_summary(struct hf_pass_run *run, struct hf_index *index, const st
 	return err ? err : hf_stage_summary_add(run, before);
 }
 
-/* From chunk number on. */
+/* Begins a run at that chunk. */
 static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number,
 		     struct hf_pass_run **ret_run)
 {
@@ -98,11 +98,11 @@ static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct 
 	return err ? err : hf_pass_workers_add(pass->workers, *ret_run);
 }
 
-/* Runs that have begun, to be written one after the other. */
+/* Runs that have begun and are written one after the other. */
 struct ahead {
 	struct hf_pass_run *run[HF_WORKERS_RUNS];
 	size_t n;
-	uint64_t slot; /* the harts from here on have not begun */
+	uint64_t slot; /* harts from here on have not begun */
 };
 
 static int fill_ahead(struct hf_pass *pass, struct hf_index *index, struct ahead *a)

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Of smaller files a thread would hardly have begun when they are done. */
+/* For smaller files threads are not worth starting. */
 #define MANY_SIZE (UINT64_C(128) << 10)
-/* Bytes of the stream by which a run may be ahead of another. */
+/* Bytes of the stream that a run may be ahead of another. */
 #define FAR (HF_SHARED_BYTES / 2)
-/* How long the owner waits for others before it looks whether progress is to be told. */
+/* So long the owner waits for others before it checks whether to tell the progress. */
 #define NAP_NS 5000000L
 
 struct helper {
@@ -24,22 +24,22 @@ struct helper {
 
 struct hf_pass_workers {
 	struct hf_pass *pass;
-	pthread_t owner;   /* made them; number 0 */
+	pthread_t owner;   /* number 0: the thread that made them */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned waiting;  /* threads that wait for changed */
 	unsigned allowed;  /* threads, the owner among them */
 	bool stop;
-	int err;           /* the first, of failed */
+	int err;           /* the first one, of failed */
 	struct hf_pass_run *failed;
 	struct hf_pass_run *run[HF_WORKERS_RUNS];
 	size_t run_count;
-	struct hf_pass_run *turn; /* is written */
+	struct hf_pass_run *turn; /* the one that is written */
 	size_t started;
 	struct helper helper[HF_WORKERS_THREADS - 1];
 };
 
-/* With the lock: something may be ready now. */
+/* With the lock, when something may be ready. */
 static void wake(struct hf_pass_workers *workers)
 {
 	if (workers->waiting)
@@ -65,8 +65,8 @@ static uint64_t reach_of(const struct hf_pass_run *run)
 }
 
 /*
- * With the lock. A run that has unpacked so much more than another waits for it, for what it goes on to unpack would not
- * be kept until the other gets there. It does not wait for one that cannot go on either.
+ * With the lock. A run that is FAR ahead of another waits: further decompressed blocks would not be kept until the
+ * other gets there. It does not wait for one that cannot go on.
  */
 static bool is_far_ahead(const struct hf_pass_workers *workers, const struct hf_pass_run *run, unsigned thread)
 {
@@ -81,8 +81,8 @@ static bool is_far_ahead(const struct hf_pass_workers *workers, const struct hf_
 }
 
 /*
- * With the lock. Without company only what is written next, for the rest would lie about, and what is unpacked with it:
- * the run that is behind.
+ * With the lock, without other threads: a stage of the run that is written, for others' rows would only wait; of runs
+ * that share a container the one furthest behind.
  */
 static struct hf_stage *pick_alone(struct hf_pass_workers *workers)
 {
@@ -109,7 +109,7 @@ static struct hf_stage *pick(struct hf_pass_workers *workers, unsigned thread)
 		return NULL;
 	if (workers->allowed == 1)
 		return pick_alone(workers);
-	/* Each begins with another run, if there are several: what one has decoded is far from the caches of the others. */
+	/* Each thread looks first at another run: what one has decoded is not in the caches of the others. */
 	for (size_t i = 0; i < workers->run_count && !stage; i++) {
 		struct hf_pass_run *run = workers->run[(i + thread) % workers->run_count];
 
@@ -118,7 +118,7 @@ static struct hf_stage *pick(struct hf_pass_workers *workers, unsigned thread)
 	return stage;
 }
 
-/* With the lock, which it gives up meanwhile. */
+/* With the lock, which it releases meanwhile. */
 static void run_stage(struct hf_pass_workers *workers, unsigned thread, struct hf_stage *stage)
 {
 	int err;
@@ -137,7 +137,7 @@ static void run_stage(struct hf_pass_workers *workers, unsigned thread, struct h
 	wake(workers);
 }
 
-/* For as long as the pass is under way: it waits for stages that others are running. */
+/* Runs until the pass ends; between stages it waits for those that others are running. */
 static int help(struct hf_job *job, struct hf_worker *worker)
 {
 	const struct helper *helper = (const struct helper *)job;
@@ -156,7 +156,7 @@ static int help(struct hf_job *job, struct hf_worker *worker)
 	return 0;
 }
 
-/* As many threads as there may be just now. What cannot be started is not missed. */
+/* Asks how many threads may work now, and starts missing ones. It is no error if one cannot be started. */
 static void ask_allowed(struct hf_pass_workers *workers)
 {
 	const struct hf_build *build = workers->pass->build;
@@ -212,7 +212,7 @@ void hf_pass_workers_stop(struct hf_pass_workers *workers)
 	pthread_cond_broadcast(&workers->changed);
 	pthread_mutex_unlock(&workers->lock);
 	for (size_t i = 0; i < workers->started; i++) {
-		/* What has not begun does not begin. */
+		/* A helper that has not begun must not begin. */
 		hf_job_cancel(&workers->helper[i].job);
 		hf_job_join(&workers->helper[i].job);
 	}
@@ -246,7 +246,7 @@ int hf_pass_workers_add(struct hf_pass_workers *workers, struct hf_pass_run *run
 void hf_pass_workers_remove(struct hf_pass_workers *workers, struct hf_pass_run *run)
 {
 	HF_LOCKED(&workers->lock);
-	/* The run is at its end, though whoever brought it there may not have left it yet. */
+	/* The run has ended, but a thread may still be leaving it. */
 	while (!hf_pass_run_is_idle(run))
 		sleep_on(workers);
 	for (size_t i = 0; i < workers->run_count; i++) {
@@ -273,7 +273,7 @@ struct hf_pass_run *hf_pass_workers_turn(const struct hf_pass_workers *workers)
 void hf_pass_workers_take_rows(struct hf_pass_workers *workers, struct hf_row_queue *queue)
 {
 	hf_row_queue_take(queue, &workers->turn->rows);
-	/* The decoding stage may have waited for the room. */
+	/* The decoding stage may have waited for that room. */
 	HF_LOCKED(&workers->lock);
 	wake(workers);
 }
@@ -283,7 +283,7 @@ bool hf_pass_workers_are_ours(const struct hf_pass_workers *workers)
 	return pthread_equal(workers->owner, pthread_self());
 }
 
-/* With the lock: until something changes, but not for long. */
+/* With the lock: sleeps until something changes, but not for long. */
 static void nap(struct hf_pass_workers *workers)
 {
 	struct timespec until;
@@ -351,7 +351,7 @@ size_t hf_pass_workers_sum(const struct hf_pass_workers *workers, uint64_t *ret_
 	const uint64_t size = workers->pass->build->identity.size;
 
 	*ret_pos = *ret_insns = 0;
-	/* Only the thread that asks changes the list. */
+	/* Without the lock: only this thread changes the list. */
 	for (size_t i = 0; i < workers->run_count; i++) {
 		uint64_t pos = atomic_load_explicit(&workers->run[i]->pos, memory_order_relaxed);
 

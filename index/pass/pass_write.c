@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that called hf_build_run: it writes what the stages found out into the tables, run after run. */
+/* The thread that called hf_build_run writes the rows of the stages into the tables, run after run. */
 #include "index/pass/pass_workers.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static int write_point(struct hf_pass *pass, const uint8_t *bytes)
 	if (point.window_size > sizeof window)
 		return HF_ERR_BUG;
 	memcpy(window, bytes + sizeof point, point.window_size);
-	/* If that fails, the whole window is kept. */
+	/* If that fails, the whole window is stored. */
 	if (point.window_size && box->thin_window && hf_index_part_wants_point(pass->index, &point))
 		box->thin_window(box, pass->in.file, &point, window);
 	err = hf_index_part_add_point(pass->index, &point, window);
@@ -50,7 +50,7 @@ static void write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
 	hf_view_part_add_hart(&run->pass->views[end[0]], run->slot, run->end.hart.id, end[2], end[1]);
 }
 
-/* All stages have done a chunk, and their rows are there. */
+/* After all rows of a chunk: lets the views write theirs. */
 static int settle_views(struct hf_pass_run *run, uint64_t number)
 {
 	int err = 0;
@@ -69,7 +69,7 @@ static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t siz
 	memcpy(&chunk, bytes, size);
 	if (run->slot != HF_SLOT_RECORDS && hf_pass_outgrows_pack(run->pass, chunk.number))
 		return hf_fault_set("keeping in memory", NULL, E2BIG);
-	/* Of an index that is there only views are made. */
+	/* NULL: only views are made. */
 	if (run->pass->index)
 		err = hf_index_part_add_chunk(run->pass->index, run->slot, &chunk);
 	if (!err)
@@ -120,7 +120,7 @@ static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 	return HF_ERR_BUG;
 }
 
-/* Writes what the run whose turn it is has ready. */
+/* Writes the rows that the present run has ready. */
 static int write_some(struct hf_pass *pass)
 {
 	struct hf_pass_run *run = hf_pass_workers_turn(pass->workers);

@@ -6,32 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks without readers whose memory the next ones take. */
+/* Blocks that are kept for the memory of later ones. */
 #define SPARE_MAX 2u
 
 struct block {
-	struct block *next; /* the one after it, while it is kept; or the next spare one */
+	struct block *next; /* the following block while it is kept; or the next spare one */
 	uint64_t number;
 	struct hf_point point;
-	unsigned readers; /* that are at it */
-	unsigned awaited; /* readers that have yet to come to it */
+	unsigned readers; /* that use it now */
+	unsigned awaited; /* readers that have not reached it yet */
 	size_t cap;
-	uint8_t bytes[]; /* the window, then what the block gives */
+	uint8_t bytes[]; /* the window, then the block's bytes */
 };
 
 struct hf_shared_scan {
 	struct hf_box view;	  /* box, as readers see it */
 	const struct hf_box *box;
 	struct hf_src *base;
-	pthread_mutex_t lock; /* of what follows; the scan belongs to who has set making */
+	pthread_mutex_t lock; /* of all below, but scan is used by the thread that set making */
 	pthread_cond_t changed;
-	unsigned users; /* readers, and who made it until the release */
+	unsigned users; /* readers, and its maker until hf_shared_scan_release */
 	unsigned readers; /* that need its blocks */
 	bool making;
 	struct hf_scan *scan;
-	int err;	      /* sticky: why no block follows the newest */
+	int err;	      /* why no block follows the newest; stays */
 	struct hf_diag diag;
-	struct block *oldest, *newest; /* the blocks from first to below end */
+	struct block *oldest, *newest; /* blocks [first, end) */
 	uint64_t first, end;
 	uint64_t bytes; /* in them */
 	struct block *spare;
@@ -41,10 +41,10 @@ struct hf_shared_scan {
 /* A reader. */
 struct hf_scan {
 	struct hf_shared_scan *shared;
-	struct block *at;    /* that was given last; not once it reads alone */
-	uint64_t next;	     /* number of the block that follows */
-	struct hf_scan *own; /* it reads this one alone; or NULL */
-	bool made_own;	     /* and not that of all */
+	struct block *at;    /* the block given last; unused when it reads alone */
+	uint64_t next;	     /* number of the next block */
+	struct hf_scan *own; /* its own scan if it reads alone, or NULL */
+	bool made_own;	     /* own was made for it, and is not the shared one */
 };
 
 /* ---- blocks, with the lock ---- */
@@ -60,7 +60,7 @@ static void drop_block(struct hf_shared_scan *s, struct block *block)
 	s->spares++;
 }
 
-/* Of those that nobody awaits a few are kept, for readers that are yet to join. */
+/* Of blocks that nobody awaits some are kept, for readers that join later. */
 static void trim(struct hf_shared_scan *s)
 {
 	while (s->oldest != s->newest &&
@@ -89,7 +89,7 @@ static void append(struct hf_shared_scan *s, struct block *block)
 	s->bytes += block->point.out_size;
 }
 
-/* The reader needs no block from next on, or needs them all again. */
+/* The reader needs the blocks from next on (awaits), or no more. */
 static void await(struct hf_shared_scan *s, uint64_t next, bool awaits)
 {
 	for (struct block *block = s->oldest; block; block = block->next)
@@ -107,7 +107,7 @@ static void leave_block(struct hf_scan *r)
 		drop_block(r->shared, block);
 }
 
-/* ---- unpacking ---- */
+/* ---- decompressing ---- */
 
 static struct block *take_spare(struct hf_shared_scan *s, size_t size)
 {
@@ -123,7 +123,7 @@ static struct block *take_spare(struct hf_shared_scan *s, size_t size)
 	return NULL;
 }
 
-/* Without the lock: the next block of the scan, in memory of its own. */
+/* Without the lock: copies the next block of the scan. */
 static int unpack(struct hf_shared_scan *s, struct block **ret_block)
 {
 	const uint8_t *bytes, *window;
@@ -153,7 +153,7 @@ static int unpack(struct hf_shared_scan *s, struct block **ret_block)
 	return 0;
 }
 
-/* With the lock, which it gives up meanwhile. */
+/* With the lock, which it releases meanwhile. */
 static void make(struct hf_shared_scan *s)
 {
 	struct block *block = NULL;
@@ -172,7 +172,7 @@ static void make(struct hf_shared_scan *s)
 
 /* ---- reading alone ---- */
 
-/* The reader is behind what is kept. */
+/* The reader's next block is not kept any more. */
 static int go_alone(struct hf_scan *r, struct hf_diag *diag)
 {
 	struct hf_shared_scan *s = r->shared;
@@ -186,7 +186,7 @@ static int go_alone(struct hf_scan *r, struct hf_diag *diag)
 	return err;
 }
 
-/* With the lock: nobody else needs the blocks to come, and nobody can join any more. */
+/* With the lock: whether nobody else needs later blocks, and nobody can join any more. */
 static bool is_alone(const struct hf_scan *r)
 {
 	const struct hf_shared_scan *s = r->shared;
@@ -196,7 +196,7 @@ static bool is_alone(const struct hf_scan *r)
 
 /* ---- the container as a reader sees it ---- */
 
-/* With the lock: the block that follows, as soon as there is one. NULL: see r->own, s->err, or it was left behind. */
+/* With the lock: the next block, waiting for it. NULL: it reads alone (r->own), s->err, or the block is gone. */
 static struct block *find(struct hf_scan *r)
 {
 	struct hf_shared_scan *s = r->shared;
@@ -340,7 +340,7 @@ int hf_shared_scan_new(const struct hf_box *box, struct hf_src *base, struct hf_
 	s->view.scan_note = box->scan_note ? reader_note : NULL;
 	s->view.scan_free = reader_free;
 	s->view.scan_base = reader_base;
-	/* What a reader is not asked for. */
+	/* A reader has only some of the operations. */
 	s->view.scan_new = NULL;
 	s->view.scan_swap = NULL;
 	s->view.scan_memory = NULL;

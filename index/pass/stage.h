@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stages of a run: the first decodes and fills batches of events, each of the others takes every batch, in their
- * order. A stage runs on any thread, but on one at a time, so what comes out does not depend on who ran when. Internal
- * to index/.
+ * The stages of a run: the first decodes and fills batches of events, each other one takes every batch in order. A
+ * stage runs on any thread, but on one at a time, so the result does not depend on threads. Internal to index/.
  */
 #ifndef HF_INDEX_STAGE_H
 #define HF_INDEX_STAGE_H
@@ -10,8 +9,7 @@
 #include "codecs/stretch.h"
 #include "index/pass/pass.h"
 
-/* So many events at a time come from a decoder: 16 KiB, so that what looks at them next finds them in the first-level
- * cache. */
+/* Events of one call of a decoder: 16 KiB, so that what uses them next finds them in the first-level cache. */
 #define HF_DECODE_EVENTS 512u
 /* A multiple of it: 128 KiB, which stay in the second-level cache from one stage to the next. */
 #define HF_BATCH_EVENTS 4096u
@@ -26,17 +24,16 @@ enum hf_tail {
 struct hf_batch {
 	size_t n;
 	enum hf_tail tail;
-	uint32_t kinds;	       /* bit of each enum hf_event_kind that is in it; of the records' none */
-	struct hf_chunk chunk; /* its number and ordinal; with a tail all of it, once the digest's stage is through */
+	uint32_t kinds;	       /* a bit for each enum hf_event_kind in it; 0 for the records */
+	struct hf_chunk chunk; /* its number and ordinal; with a tail all of it, after the digest's stage */
 	struct hf_event ev[HF_BATCH_EVENTS];
-	/* The stretches among these, in their order: what a stage knows of one it need not find out again. Of the records
-	 * there are none. */
+	/* The stretches among these events, in order: a stage can reuse what it knows of one. None for the records. */
 	size_t stretch_count;
 	struct hf_stretch stretch[HF_BATCH_EVENTS / 2];
 };
 
-/* Before it is filled: a decoder that writes event after event would wait for each line that another thread has read,
- * one store a line waits for all of them together. */
+/* Before it is filled. Another thread has read its cache lines: a decoder would wait for each, while one store to each
+ * line here waits for all of them together. */
 static inline void hf_batch_fetch(struct hf_batch *batch)
 {
 	volatile uint8_t *const p = (volatile uint8_t *)batch->ev;
@@ -60,29 +57,29 @@ static inline uint32_t hf_event_kinds(const struct hf_event *ev, size_t n)
 
 /* What work() returns, if not a negative error. */
 enum hf_stage_result {
-	HF_STAGE_DONE,	/* it is through with the batch */
-	HF_STAGE_AGAIN, /* the decoding one: the batch is not full yet */
-	HF_STAGE_NONE,	/* the decoding one: there is no batch, and nothing is stored of this hart */
+	HF_STAGE_DONE,	/* it has finished the batch */
+	HF_STAGE_AGAIN, /* decoding stage: the batch is not full yet */
+	HF_STAGE_NONE,	/* decoding stage: there is no batch, and nothing of this hart is stored */
 };
 
 struct hf_stage;
 
 struct hf_stage_ops {
-	/* Takes a batch; or fills it, the decoding one, which may fill a part of the batch after it. */
+	/* Takes a batch. The decoding stage fills it, and perhaps a part of the next one. */
 	int (*work)(struct hf_stage *stage, struct hf_batch *batch);
-	/* At a commit, and at the end of the run: stores what rows do not say, as far as the batches that it has taken.
-	 * Nobody runs it meanwhile; it may have failed. NULL: there is nothing of that kind. */
+	/* At a commit and at the end of the run: stores state that is not in rows, up to the batches taken so far. Not
+	 * called while work() runs; the stage may have failed. NULL: it has no such state. */
 	int (*keep)(struct hf_stage *stage, bool end);
-	/* The stage too. */
+	/* Also frees the stage itself. */
 	void (*free)(struct hf_stage *stage);
 };
 
-/* First member of what a stage is made of. */
+/* The first member of each stage's struct. */
 struct hf_stage {
 	const struct hf_stage_ops *ops;
 	struct hf_pass_run *run;
 	/* with the lock of the workers */
-	uint64_t done; /* batches that it is through with */
+	uint64_t done; /* batches that it has finished */
 	bool running;
 	unsigned last; /* thread that ran it last: its caches know the state */
 };
@@ -102,13 +99,13 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 /* Decodes again the chunks that an index has, from that one on. */
 int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart,
 			uint64_t number);
-/* Takes the digest of each chunk's events, and what the hart did before it; or compares the digest with that of the index
- * there is. start as above. */
+/* Takes the digest of each chunk's events, and what the hart did before it; or compares the digest with that of the
+ * index there is. start as above. */
 int hf_stage_digest_add(struct hf_pass_run *run, const struct hf_run_start *start);
 /* Collects the code that the hart executed. start as above. */
 int hf_stage_collect_add(struct hf_pass_run *run, const struct hf_run_start *start);
-/* Sums up what the hart executes, from its first event on, or from where an earlier build was. before: events before the
- * first chunk that comes. */
+/* Sums up what the hart executes, from its first event on, or from where an earlier build was. before: events before
+ * the first chunk that comes. */
 int hf_stage_summary_add(struct hf_pass_run *run, uint64_t before);
 /* Encodes view number of the pass. resume: from the chunk that its table was cut back to, else from its first byte. It
  * takes no batch of a chunk before first. */

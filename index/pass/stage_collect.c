@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects the code that a hart executed. What is kept of it at a commit goes as far as this stage is, which may be
- * further than the last chunk that is kept, and is not collected again on the way there.
+ * Collects the code that a hart executed. A commit stores it up to where this stage is, which may be behind the last
+ * committed chunk; after a resume the events in between are not collected again.
  */
 #include "index/pass/pass_run.h"
 
@@ -10,12 +10,12 @@
 struct collect {
 	struct hf_stage stage; /* first */
 	struct hf_image *image;
-	uint64_t events; /* of the hart that are in it */
-	uint64_t ahead;	 /* so many of the next events are in it already */
-	uint64_t serials[HF_STRETCH_PLACES]; /* of stretches that are */
+	uint64_t events; /* of the hart, collected so far */
+	uint64_t ahead;	 /* so many of the next events are collected already */
+	uint64_t serials[HF_STRETCH_PLACES]; /* of collected stretches */
 };
 
-/* The code of a stretch that was collected once stays as it is, and so does what it says of other code. */
+/* A stretch that was collected once adds nothing when it comes again. */
 static int put_stretches(struct collect *c, const struct hf_batch *batch)
 {
 	size_t at = 0;
@@ -46,7 +46,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		return put_stretches(c, batch);
 	if (known < batch->n)
 		return hf_image_put(c->image, batch->ev + known, batch->n - known);
-	/* Fewer events than there were at first. */
+	/* The hart has fewer events than were collected before. */
 	return batch->tail == HF_TAIL_HART && c->ahead ? HF_ERR_STATE : HF_STAGE_DONE;
 }
 
@@ -76,7 +76,7 @@ static int begin(struct collect *c, const struct hf_pass_run *run, const struct 
 	err = hf_index_part_image(run->pass->index, run->slot, &c->events, &c->image);
 	if (err)
 		return err;
-	/* A commit keeps all chunks and the code of all their events. */
+	/* The stored code must be of all events of the stored chunks. */
 	if (c->events < start->events)
 		return HF_ERR_STATE;
 	c->ahead = c->events - start->events;

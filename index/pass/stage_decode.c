@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first stage of a run: it decodes the events of the hart, counts them, cuts chunks, and writes down how each chunk
- * is entered again.
+ * The first stage of a run: it decodes the events of the hart, counts them, cuts chunks, and saves how each chunk is
+ * entered again.
  *
- * Where a chunk ends depends on nothing but the events and the limits, so that a build that was interrupted cuts the
- * same chunks when it goes on: what is asked of the decoder at a time never goes beyond a limit, and the limit on
- * bytes, which a decoder knows only between two calls, is looked at where the number of events is a multiple of
- * HF_DECODE_EVENTS, however they came.
+ * Where a chunk ends depends only on the events and the limits, so a resumed build cuts the same chunks. A call of the
+ * decoder never goes beyond a limit. The limit on bytes, which are known only between two calls, is checked where the
+ * number of events is a multiple of HF_DECODE_EVENTS.
  */
 #include "index/pass/pass_run.h"
 
@@ -18,20 +17,20 @@ struct decode {
 	struct hf_stage stage; /* first */
 	struct hf_pass_run *run;
 	enum hf_run_mode mode;
-	struct hf_chunk chunk; /* at hand; insns and events grow */
+	struct hf_chunk chunk; /* the present one; insns and events grow */
 	bool has_pc;
 	/* the state at its end, taken before it is known whether anything follows */
 	uint8_t next_entry[HF_ENTRY_MAX];
 	uint32_t next_entry_size;
 	uint64_t next_discard, next_offset;
-	/* of the hart, without the chunk at hand */
+	/* of the hart, without the present chunk */
 	uint64_t attempts, events;
-	uint64_t most; /* events of it that are decoded */
-	size_t seen;   /* as many of the decoder's harts are in the queue */
-	bool doubted;  /* the pass's doubt was told */
+	uint64_t most; /* most events of the hart that are decoded */
+	size_t seen;   /* so many of the decoder's harts are queued */
+	bool doubted;  /* the pass's doubt is in the events */
 };
 
-/* A usual one of STF. */
+/* A usual number, of STF. */
 #define RECORDS_AN_EVENT 3u
 
 static_assert(HF_DECODE_EVENTS <= UINT16_MAX, "the events of a kind are counted in 16 bits");
@@ -43,7 +42,7 @@ static uint64_t offset_of(const struct decode *d)
 	return hf_dec_offset(d->run->dec);
 }
 
-/* Events of a chunk. One of the records may be several lines. */
+/* The most events of a chunk. For the records an event may be several lines. */
 static uint64_t events_limit(const struct decode *d)
 {
 	const uint64_t limit = d->run->pass->limits.events;
@@ -51,7 +50,7 @@ static uint64_t events_limit(const struct decode *d)
 	return d->run->slot == HF_SLOT_RECORDS && limit > RECORDS_AN_EVENT ? limit / RECORDS_AN_EVENT : limit;
 }
 
-/* All that the hart may have was decoded. */
+/* Whether the hart has reached its most events. */
 static bool is_spent(const struct decode *d)
 {
 	return d->chunk.events && d->events + d->chunk.events >= d->most;
@@ -66,14 +65,14 @@ static bool full(const struct decode *d)
 	       (c->events && c->events % HF_DECODE_EVENTS == 0 && offset_of(d) - c->stream_offset >= limits->bytes);
 }
 
-/* How many events may come without passing a limit or a place where the bytes are looked at. */
+/* How many events may come before a limit, or before the next check of bytes. */
 static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
 {
 	const struct hf_chunk_limits *limits = &d->run->pass->limits;
 	const uint64_t all = d->events + d->chunk.events;
 	uint64_t max = HF_DECODE_EVENTS - events % HF_DECODE_EVENTS;
 
-	/* One more tells whether it is too much. */
+	/* One more shows whether there are too many. */
 	if (all >= d->most)
 		return 1;
 	if (d->most - all < max)
@@ -99,7 +98,7 @@ static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t or
 		.back = back,
 	};
 
-	/* The harts' decoders say it too. */
+	/* The harts' decoders give the same problems. */
 	if (d->run->dec->hart == HF_HART_RECORDS)
 		return 0;
 	d->chunk.problems++;
@@ -126,7 +125,7 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 /* How many of n <= HF_DECODE_EVENTS events are instructions, and of which kinds there are any. */
 static uint64_t count_kinds(const struct hf_event *ev, size_t n, uint32_t *ret_kinds)
 {
-	/* Nearly all events are of these, which are counted side by side. */
+	/* Nearly all events are of these kinds, which are counted in one number. */
 	enum { INSN = 0, MEM = 16, REG = 32 };
 	static const uint64_t one[256] = {[HF_EVENT_INSN] = UINT64_C(1) << INSN,
 					  [HF_EVENT_MEM] = UINT64_C(1) << MEM,
@@ -147,7 +146,7 @@ static uint64_t count_kinds(const struct hf_event *ev, size_t n, uint32_t *ret_k
 	return insns;
 }
 
-/* The last n events of the batch. */
+/* Counts the last n events of the batch. */
 static int count(struct decode *d, struct hf_batch *batch, size_t n)
 {
 	const struct hf_event *ev = batch->ev + batch->n - n;
@@ -176,21 +175,21 @@ static int count(struct decode *d, struct hf_batch *batch, size_t n)
 
 /* ---- decoding ---- */
 
-/* The chunk that begins with that state may come to the bytes that are not to be trusted: it begins with a doubt. Returns
- * the state's size. */
+/* If the chunk that begins with that state may reach the doubtful bytes, it begins with a DOUBT event. Returns the size
+ * of the state. */
 static uint32_t mark_doubt(struct decode *d, uint64_t offset, uint8_t *entry, uint32_t size)
 {
 	const struct hf_pass *pass = d->run->pass;
 	const struct hf_diag *doubt = &pass->doubt;
 
-	/* A chunk takes more bytes than the limit by those of one call. */
+	/* A chunk may exceed the limit by the bytes of one call. */
 	if (!doubt->code || d->doubted || d->mode == HF_RUN_LOOK || doubt->offset >= offset + 2 * pass->limits.bytes)
 		return size;
 	d->doubted = true;
 	return (uint32_t)hf_dec_doubt(d->run->dec, doubt->offset, doubt->detail, entry, size);
 }
 
-/* Takes down the state behind the chunk at hand. */
+/* Saves the state behind the present chunk. */
 static void mark(struct decode *d)
 {
 	d->next_offset = offset_of(d);
@@ -198,7 +197,7 @@ static void mark(struct decode *d)
 	d->next_entry_size = mark_doubt(d, d->next_offset, d->next_entry, d->next_entry_size);
 }
 
-/* The event that came is one too many. */
+/* The event that came is one too many: hf_dec_cut replaces it. */
 static void cut_off(struct decode *d, struct hf_event *ev)
 {
 	hf_dec_cut(d->run->dec, d->next_offset, d->events + d->chunk.events, d->next_entry, ev);
@@ -206,7 +205,7 @@ static void cut_off(struct decode *d, struct hf_event *ev)
 	d->next_discard = 0;
 }
 
-/* One hart too many; of where it was met only the chunk is known. */
+/* There is one hart too many; where it was met only the chunk tells. */
 static int leave_out(struct decode *d, uint32_t hart)
 {
 	const struct hf_diag diag = {
@@ -231,7 +230,7 @@ static int note_harts(struct decode *d)
 	return err;
 }
 
-/* The chunk at hand ends with the batch at hand. */
+/* The present chunk ends with the present batch. */
 static void end_chunk(struct decode *d, enum hf_tail tail)
 {
 	struct hf_batch *batch = hf_pass_run_batch(d->run, 0);
@@ -243,7 +242,7 @@ static void end_chunk(struct decode *d, enum hf_tail tail)
 	d->events += d->chunk.events;
 }
 
-/* Another event has come: the chunk at hand is not the last. */
+/* Another event has come: the present chunk is not the last. */
 static int next_chunk(struct decode *d)
 {
 	struct hf_chunk *c = &d->chunk;
@@ -279,7 +278,7 @@ static void tell(struct decode *d)
 	atomic_store_explicit(&d->run->insns, d->chunk.ordinal + d->chunk.insns, memory_order_relaxed);
 }
 
-/* Stores the hart, if that is wanted: the batch at hand is its last. */
+/* The present batch is the hart's last: stores the hart, if wanted. */
 static enum hf_stage_result end_hart(struct decode *d)
 {
 	struct hf_index_hart *hart = &d->run->end.hart;
@@ -298,7 +297,7 @@ static enum hf_stage_result end_hart(struct decode *d)
 	return HF_STAGE_DONE;
 }
 
-/* The decoder gives no more events, for that reason. */
+/* The decoder gives no more events: err says why. */
 static int end(struct decode *d, int err)
 {
 	struct hf_pass_run *run = d->run;
@@ -309,7 +308,7 @@ static int end(struct decode *d, int err)
 		run->diag.code = err;
 		return err;
 	}
-	/* What a decoder cannot go on from is the end of the hart, and a line in errors.txt. */
+	/* An error of the decoder ends the hart, and is a line in errors.txt. */
 	if (err != HF_NOTE_END) {
 		struct hf_diag problem = diag;
 
@@ -326,7 +325,7 @@ static int end(struct decode *d, int err)
 	return err ? err : (int)end_hart(d);
 }
 
-/* Until a batch is full or its chunk ends: every event there is, in the end. */
+/* Decodes until the batch is full or the chunk ends. */
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct decode *d = (struct decode *)stage;
@@ -342,7 +341,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 			mark(d);
 		if (filled) {
 			batch = hf_pass_run_batch(d->run, 1);
-			/* Chunks that fill less would not pay for it. */
+			/* Smaller chunks would not pay for it. */
 			if (d->chunk.events >= HF_BATCH_EVENTS)
 				hf_batch_fetch(batch);
 		}
@@ -364,7 +363,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	return err;
 }
 
-/* The same where nothing but problems is looked for: the events go nowhere. */
+/* The same when only problems are looked for: the events are dropped. */
 static int look(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct decode *d = (struct decode *)stage;

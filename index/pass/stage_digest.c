@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes the digest of each chunk's events, and what the hart did before it. Of a chunk that an index has, the digest must
- * be what that says, and the other says nothing more.
+ * Makes the digest of each chunk's events, and of all that the hart did before it. For a chunk of a published index
+ * only the first is made, and must be the index's.
  */
 #include "index/base/digest.h"
 #include "index/pass/pass_run.h"
@@ -11,18 +11,18 @@
 struct digest {
 	struct hf_stage stage; /* first */
 	struct hf_digester digester;
-	bool begun; /* the chunk at hand */
-	bool sums;  /* a new index wants to know what is before its chunks */
+	bool begun; /* the present chunk has begun */
+	bool sums;  /* a new index: before is made, too */
 	struct hf_prefix_digester prefix;
-	struct hf_prefix_digest before; /* the chunk at hand */
+	struct hf_prefix_digest before; /* the present chunk */
 	uint64_t events;	     /* so far, up to MEMO_FROM */
 	struct hf_digest_memo *memo; /* NULL: not yet */
 };
 
-/* The memo is a quarter of a MiB of zeros: of fewer events it costs more than it saves. */
+/* The memo is a quarter of a MiB of zeros: for fewer events it costs more than it saves. */
 enum { MEMO_FROM = 4096 };
 
-/* What is before the next chunk. */
+/* Goes on to the next chunk's before. */
 static void go_on(struct digest *d, const struct hf_chunk *chunk, const struct hf_digest *digest)
 {
 	const struct hf_digest before = {.flow = d->before.flow};

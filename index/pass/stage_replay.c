@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first stage of a run where a decode index has the chunks already: their events are decoded again. */
+/* The first stage of a run for a published decode index: decodes the events of its chunks again. */
 #include "index/pass/pass_run.h"
 
 #include "index/read/decode_index.h"
@@ -10,11 +10,11 @@ struct replay {
 	struct hf_stage stage; /* first */
 	struct hf_pass_run *run;
 	struct hf_index *index;
-	struct hf_chunk chunk; /* at hand */
+	struct hf_chunk chunk; /* the present one */
 	uint64_t left;	       /* of its events */
 };
 
-/* Errors of a decoder where none was when the index was made. */
+/* The error for one of a decoder that had none when the index was made. */
 static int decode_error(struct replay *r, int err)
 {
 	if (err > 0 || hf_input_is_verdict(err) || err == HF_ERR_STATE)
@@ -37,7 +37,7 @@ static int open_chunk(struct replay *r, uint64_t number, bool first)
 	return err ? decode_error(r, err) : 0;
 }
 
-/* A batch of the chunk at hand. */
+/* Fills a batch of the present chunk. */
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct replay *r = (struct replay *)stage;
@@ -47,7 +47,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	if (r->left >= HF_BATCH_EVENTS)
 		hf_batch_fetch(batch);
 	for (batch->n = 0; r->left && batch->n < HF_BATCH_EVENTS;) {
-		/* As when the index was made: a batch has the same events, and never more than fit. */
+		/* As when the index was made, so that a batch has the same events. */
 		const size_t most = HF_DECODE_EVENTS - batch->n % HF_DECODE_EVENTS;
 		size_t n;
 		int err = hf_dec_next(run->dec, batch->ev + batch->n, r->left < most ? (size_t)r->left : most, &n);

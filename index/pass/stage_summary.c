@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums up what a hart executes. It sees all events in their order, so its result does not depend on threads; when its
- * memory is full, what it has becomes rows, wherever in the hart that is.
+ * Makes the summary of a hart. It takes all events in order, so the result does not depend on threads. Whenever its
+ * memory is full, what it has becomes rows.
  */
 #include "index/pass/pass_run.h"
 #include "index/summary/call_write.h"
@@ -19,12 +19,12 @@ struct summary {
 	struct hf_call_writer *calls;
 	struct hf_collector *collector;
 	uint64_t insns;
-	struct hf_summary_place place; /* up to where it is */
-	struct hf_summary_place known; /* what is before it is in there already */
-	bool joined;		       /* it has come there */
-	bool whole;		       /* all of the hart is in there */
-	bool failed;		       /* what it has is of no use: */
-	bool left;		       /*   it cannot go on where it was */
+	struct hf_summary_place place; /* where it is */
+	struct hf_summary_place known; /* all before this is in it already */
+	bool joined;		       /* it has reached known */
+	bool whole;		       /* all of the hart is in it already */
+	bool failed;		       /* its state is of no use: */
+	bool left;		       /*   it could not be resumed */
 };
 
 static int push(void *ctx, const struct hf_table *table, uint64_t number, const void *row)
@@ -84,7 +84,7 @@ static int put_batch(struct summary *s, const struct hf_batch *batch)
 	return !err && batch->tail == HF_TAIL_HART ? end_hart(s, batch) : err;
 }
 
-/* A chunk has the same batches every time. So what was taken ends with one of them. */
+/* Before a batch. A chunk always has the same batches, so a place is between two of them. */
 static void meet(struct hf_summary_place *place, const struct hf_batch *batch)
 {
 	if (batch->chunk.number != place->chunk)
@@ -112,8 +112,8 @@ static bool is_same(const struct hf_summary_place *a, const struct hf_summary_pl
 	return a->chunk == b->chunk && a->events == b->events && a->before == b->before;
 }
 
-/* On the way to where it was. Chunks may be others than they were: where bytes end them, a decoder that was entered in
- * between may be a few bytes off. */
+/* Whether the batch is before known. Chunks may differ from the earlier build's: where the limit on bytes ends them, a
+ * decoder that was entered elsewhere may be a few bytes off. */
 static bool is_known(struct summary *s, const struct hf_batch *batch)
 {
 	if (s->joined)
@@ -141,7 +141,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	}
 	go_on(&s->place, batch);
 	s->failed = err < 0 || s->left;
-	/* Of an index that is there this was looked at before. */
+	/* For a published index this was checked before. */
 	if (s->left && !stage->run->pass->index)
 		err = HF_ERR_STATE;
 	return err ? err : (int)HF_STAGE_DONE;
@@ -161,7 +161,7 @@ static void keep_all(void *ctx, struct hf_keep *k)
 	hf_collector_keep(s->collector, k);
 }
 
-/* The rows first: it goes on behind these. Of a hart that is whole they say everything. */
+/* Stores the state behind the rows pushed so far. For a finished hart the rows are all. */
 static int keep(struct hf_stage *stage, bool end)
 {
 	struct summary *s = (struct summary *)stage;
@@ -190,7 +190,7 @@ static int resume(struct summary *s, uint64_t before)
 		return err < 0 ? err : 0;
 	if (part->has_state && part->place.slot == run->slot)
 		s->known = part->place;
-	/* Only so many chunks may wait for their stacks. */
+	/* The number of chunks that may wait for their stacks is bounded. */
 	s->place.chunk = s->known.chunk;
 	err = hf_summary_part_load(part, run->slot, keep_all, s);
 	s->place = (struct hf_summary_place){.before = before};

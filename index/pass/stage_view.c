@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes one view of one hart: it says of each chunk where its bytes begin, their checksum, and in which state the
- * encoder is there. The bytes go nowhere, but to who asked for them with a tap.
+ * Encodes one view of one hart: finds for each chunk where its bytes begin, their checksum, and the encoder's state
+ * there. The bytes themselves are dropped, unless there is a tap for them.
  *
- * Of a view that can be counted most bytes are not made at all: they follow from the events, whose digest the index
- * has, and from the encoder's entry. In the checksum are all bytes of every SAMPLE-th chunk, the first among them, and
- * those from a batch on that has a problem or ends the hart: what a batch is, the events say. With hf_build.all_sums
- * they all are.
+ * In a view that can be counted most bytes are not made: they follow from the events, whose digest the index has, and
+ * the encoder's entry. In the checksum are all bytes of each SAMPLE-th chunk, beginning with the first, and those from
+ * a batch on that has a problem or ends the hart. With hf_build.all_sums all bytes are.
  */
 #include "index/base/hash.h"
 #include "index/pass/pass_run.h"
@@ -26,15 +25,15 @@ struct hash_sink {
 	struct XXH3_state_s *state;
 	uint8_t *buf;
 	const struct hf_tap *tap; /* NULL: nobody wants them */
-	uint64_t base;		  /* where the chunk at hand begins in the view */
-	bool sums;		  /* what comes is in the checksum: */
-	uint64_t summed;	  /*   so many bytes are */
+	uint64_t base;		  /* where the present chunk begins in the view */
+	bool sums;		  /* bytes go into the checksum: */
+	uint64_t summed;	  /*   so many did */
 };
 
-/* Which lines of a view say a time, of a capture that may have several harts. */
+/* Which lines of a view have a time; for a capture that may have several harts. */
 struct times {
 	struct hf_times_writer writer;
-	uint64_t rows; /* of the chunk at hand that were pushed */
+	uint64_t rows; /* pushed for the present chunk */
 	struct hf_stretch stretch[HF_BATCH_EVENTS / 2];
 };
 
@@ -44,11 +43,11 @@ struct view {
 	struct hf_enc *enc;
 	struct hf_enc_env env;
 	struct hf_disasm *disasm; /* of its own, or NULL */
-	struct hf_memo *memo;	  /* the same; with it, bytes that nobody asks for are counted */
+	struct hf_memo *memo;	  /* the same; with it bytes that nobody needs are only counted */
 	struct hash_sink out;
-	uint64_t first;		  /* number of the chunk with which it begins */
-	struct hf_view_chunk row; /* the chunk at hand; checksum and size when it is done */
-	struct times *times;	  /* NULL: nobody asks for them */
+	uint64_t first;		  /* the chunk with which it begins */
+	struct hf_view_chunk row; /* the present chunk; checksum and size at its end */
+	struct times *times;	  /* NULL: not wanted */
 };
 
 static int flush_hash(struct hf_sink *sink)
@@ -79,7 +78,7 @@ static void start_chunk(struct hash_sink *out)
 	out->summed = 0;
 }
 
-/* What follows in the chunk is in the checksum. */
+/* From here on bytes of the chunk go into the checksum. */
 static void start_hash(struct hash_sink *out)
 {
 	flush_hash(&out->sink);
@@ -87,7 +86,7 @@ static void start_hash(struct hash_sink *out)
 	out->sink.counts = false;
 }
 
-/* Of the chunk that ends here. */
+/* Takes the checksum of the chunk that ends here. */
 static void take_hash(struct hash_sink *out, struct hf_view_chunk *row)
 {
 	flush_hash(&out->sink);
@@ -119,7 +118,7 @@ static int push_times(struct view *view, uint64_t chunk)
 	return err;
 }
 
-/* The events from one place of the batch to another. *stretch: the stretches before that one are before them. */
+/* Encodes events [from, to) of the batch. *stretch: the first stretch that is not before from. */
 static void put_some(struct view *view, const struct hf_batch *batch, size_t from, size_t to, size_t *stretch)
 {
 	struct hf_stretch *some = view->times->stretch;
@@ -132,7 +131,7 @@ static void put_some(struct view *view, const struct hf_batch *batch, size_t fro
 	hf_enc_put_known(view->enc, batch->ev + from, to - from, some, n, &view->out.sink);
 }
 
-/* A TIMESTAMP event comes next: its line begins behind the end of the one before. */
+/* A TIMESTAMP event comes next: notes the offset where its line begins. */
 static int note_time(struct view *view, const struct hf_batch *batch, const struct hf_event *ev)
 {
 	struct hf_times_writer *writer = &view->times->writer;
@@ -165,7 +164,7 @@ static int put_timed(struct view *view, const struct hf_batch *batch)
 
 /* ---- chunks ---- */
 
-/* The chunk at hand has all its events. */
+/* After the last event of the present chunk. */
 static int end_chunk(struct view *view, const struct hf_batch *batch)
 {
 	const uint64_t number = view->number;
@@ -258,7 +257,7 @@ static int open_encoder(struct view *view, const struct hf_view_part *part, bool
 	return 0;
 }
 
-/* Of a view whose lines are merged, if the capture may have several harts. */
+/* For a view whose lines are merged, if the capture may have several harts. */
 static int open_times(struct view *view, const struct hf_view_part *part, bool resume)
 {
 	if (!(part->key->ops->flags & HF_ENC_TIMES) ||
@@ -272,7 +271,7 @@ static int open_times(struct view *view, const struct hf_view_part *part, bool r
 	return 0;
 }
 
-/* Who wants the bytes of that view and hart, or NULL. A view that is the stream itself is not given. */
+/* The tap of that view and hart, or NULL. A view that is the stream itself has none. */
 static const struct hf_tap *tap_of(const struct hf_pass_run *run, const struct hf_enc_ops *encoder)
 {
 	const struct hf_stream *stream = run->pass->in.stream;
@@ -302,7 +301,7 @@ int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bo
 		view->env.memo = view->memo = calloc(1, sizeof *view->memo);
 		err = view->memo ? 0 : HF_ERR_NOMEM;
 	}
-	/* It may run beside other encoders. */
+	/* Other encoders may run at the same time. */
 	if (!err && view->env.disasm && run->pass->many) {
 		err = hf_disasm_new(&view->disasm);
 		view->env.disasm = view->disasm;

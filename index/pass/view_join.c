@@ -28,7 +28,7 @@ static int put(const struct hf_view_join *join, struct hf_store *store, const st
 	return hf_store_put(store, &hf_table_view_chunk, id_of(join, row), row);
 }
 
-/* What a commit has stored may change now. */
+/* Takes back rows that a commit has stored, for they may still change. */
 static int take_back(struct hf_view_join *join, struct hf_store *store)
 {
 	const struct hf_view_chunk *first = join->has_open ? &join->open : &join->last;
@@ -46,7 +46,7 @@ static bool fits(const struct hf_view_join *join)
 	return join->joins && join->has_open && open->size < HF_JOIN_BYTES && open->chunks < HF_JOIN_CHUNKS;
 }
 
-/* Another chunk comes behind the last one, which goes into the open row or begins the next one. */
+/* Another chunk comes: the last one goes into the open row, or begins the next row. */
 static int advance(struct hf_view_join *join, struct hf_store *store)
 {
 	struct hf_view_chunk *open = &join->open, *last = &join->last;
@@ -137,7 +137,7 @@ int hf_view_join_write(struct hf_view_join *join, struct hf_store *store)
 	return err;
 }
 
-/* The last row that begins with chunk id, or before it in the same hart: mostly it is the last one of all. */
+/* The last row that begins at or before chunk id in the same hart: mostly the last row of all. */
 static int find_row(struct hf_store *store, uint64_t id, uint64_t *ret_key, struct hf_view_chunk *ret_row)
 {
 	uint64_t key = hf_row_id((id >> HF_NUMBER_BITS) + 1, 0);
@@ -163,7 +163,7 @@ int hf_view_join_start(struct hf_store *store, uint64_t id, uint64_t *ret_id)
 	if (err)
 		return err;
 	*ret_id = hf_row_id(id >> HF_NUMBER_BITS, row.chunk);
-	/* How many chunks the last row has is not known, if it is not one. */
+	/* The last row may have up to HF_JOIN_CHUNKS chunks. */
 	return id - *ret_id < HF_JOIN_CHUNKS ? 0 : (int)HF_NOTE_END;
 }
 

@@ -138,7 +138,7 @@ static int set_incomplete(struct hf_view_part *part)
 	return err;
 }
 
-/* What the times of the hart come to, as far as they are stored. */
+/* The state of the hart's times behind the stored ones. */
 static int find_times(struct hf_view_part *part, uint64_t slot)
 {
 	struct hf_view_times *row = malloc(sizeof *row);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 #define BATCH 512
-/* Of a part so many events are written together, of which only some bytes may be wanted. */
+/* Of a part so many events are written at once; not all of their bytes may be wanted. */
 #define PART_BATCH 64
 
-/* What of a decoder's error is the index's fault: a chunk that was indexed cannot be damaged, only changed. */
+/* The error for one of a decoder: an indexed chunk was good, so damage means that the index is of another file. */
 static int decode_error(const struct hf_dec *dec, int err, const struct hf_chunk *chunk, struct hf_diag *diag)
 {
 	if (err < 0 && hf_err_class(err) == HF_CLASS_io) {
@@ -28,7 +28,7 @@ static int decode_error(const struct hf_dec *dec, int err, const struct hf_chunk
 /* Takes events of a chunk: 0, or why no more are wanted. */
 typedef int (*take_fn)(void *ctx, const struct hf_event *ev, size_t n);
 
-/* The decoder stands at the chunk. */
+/* The decoder must be at the beginning of the chunk. */
 static int convert(const struct hf_maker *m, const struct hf_chunk *chunk, take_fn take, void *ctx,
 		   struct hf_digester *digester, struct hf_diag *diag)
 {
@@ -59,7 +59,7 @@ static int enter(const struct hf_maker *m, const struct hf_chunk *chunk, struct 
 	return err ? decode_error(m->dec, err, chunk, diag) : 0;
 }
 
-/* All of a chunk, with what else is to come out of it. */
+/* All of a chunk, with digest and end state. */
 static int convert_all(const struct hf_maker *m, const struct hf_chunk *chunk, take_fn take, void *ctx,
 		       struct hf_chunk_made *made, struct hf_diag *diag)
 {
@@ -135,18 +135,18 @@ int hf_maker_make(struct hf_maker *m, const struct hf_chunk *chunk, const struct
 struct joined {
 	struct hf_sink sink;
 	XXH3_state_t *state;
-	uint64_t start, sum; /* of the chunk at hand; of those before it */
+	uint64_t start, sum; /* of the present chunk; of those before it */
 	size_t entry_size;
-	uint8_t entry[HF_ENTRY_MAX]; /* of the chunk at hand */
+	uint8_t entry[HF_ENTRY_MAX]; /* of the present chunk */
 };
 
-/* The chunk at hand ends here. */
+/* At the end of each chunk. */
 static void add_sum(struct joined *j)
 {
 	const uint64_t end = hf_sink_total(&j->sink);
 	uint64_t sum = 0;
 
-	/* Without bytes there is none. */
+	/* A chunk without bytes has no checksum. */
 	if (end > j->start) {
 		XXH3_64bits_reset(j->state);
 		XXH3_64bits_update(j->state, j->sink.start + j->start, (size_t)(end - j->start));
@@ -205,7 +205,7 @@ int hf_maker_make_joined(struct hf_maker *m, struct hf_index *index, struct hf_c
 
 /* ---- a part ---- */
 
-/* What comes is written to a place in the chunk, of which the part is kept. */
+/* Keeps only the bytes of the part, of those that are written to the chunk. */
 struct part_sink {
 	struct hf_sink sink; /* first; flushed counts from the beginning of the chunk */
 	const struct hf_chunk_part *part;
@@ -234,7 +234,7 @@ static int flush_part(struct hf_sink *sink)
 	return 0;
 }
 
-/* Writes events whose bytes are [start, end) of the chunk, from the state that was saved before them. */
+/* Writes events whose bytes are [start, end) of the chunk, from the encoder's state before them. */
 static int write_part(struct part *p, size_t state_size, const struct hf_event *ev, size_t n, uint64_t start,
 		      uint64_t end)
 {

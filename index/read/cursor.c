@@ -3,7 +3,7 @@
 
 #include "index/read/decode_index.h"
 
-/* What of a decoder's error is the index's fault: a chunk that was indexed cannot be damaged, only changed. */
+/* The error for one of a decoder: an indexed chunk was good, so damage means that the index is of another file. */
 static int decode_error(const struct hf_cursor *c, int err, struct hf_diag *diag)
 {
 	if (err < 0 && hf_err_class(err) == HF_CLASS_io) {
@@ -21,7 +21,7 @@ static int index_error(int err, struct hf_diag *diag)
 	return hf_diag_set(diag, err == HF_ERR_NOMEM ? err : HF_ERR_MISMATCH, HF_SPACE_STREAM, HF_NOWHERE, 0);
 }
 
-/* The decoder goes to the beginning of the chunk at hand. */
+/* The decoder enters the present chunk. */
 static int load(struct hf_cursor *c, struct hf_diag *diag)
 {
 	int err = c->dec ? 0 : hf_dec_new(c->stream, c->src, c->hart, &c->dec);
@@ -65,7 +65,7 @@ int hf_cursor_seek(struct hf_cursor *c, uint64_t ordinal, struct hf_event *ret_i
 		return index_error(err, diag);
 	pass = ordinal - c->chunk.ordinal;
 	err = load(c, diag);
-	/* As many events as instructions at a time: that is never too many. */
+	/* As many events at a time as there are instructions to pass: never too many. */
 	while (!err && pass) {
 		err = hf_cursor_take(c, ev, pass < HF_CURSOR_BATCH ? pass : HF_CURSOR_BATCH, &n, diag);
 		for (size_t i = 0; !err && i < n; i++)

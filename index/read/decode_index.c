@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The published decode index: opening it, and looking things up in it. */
+/* The published decode index: opening it, and looking up in it. */
 #include "index/read/decode_index.h"
 
 #include "index/base/codecs.h"
@@ -16,7 +16,7 @@ struct hf_index {
 	struct hf_index_meta meta;
 	const struct hf_codec *codec; /* NULL: the stream could not be opened */
 	const struct hf_box *box;     /* NULL: plain bytes */
-	size_t hart_count;	      /* HF_HART_RECORDS, if it is there, among them as the last */
+	size_t hart_count;	      /* with HF_HART_RECORDS, which is the last if it is there */
 	bool has_records;
 	struct hf_index_hart *harts; /* by id */
 	size_t problem_count;	     /* stored */
@@ -24,7 +24,7 @@ struct hf_index {
 	struct hf_doubts doubts;
 };
 
-/* ---- opening: all but chunks and points is in memory, and is checked ---- */
+/* ---- opening: reads and checks all but chunks and points ---- */
 
 static int load_meta(struct hf_index *x, const struct hf_identity *identity)
 {
@@ -103,7 +103,7 @@ static int fetch_chunk(struct hf_index *x, const struct hf_index_hart *hart, uin
 	return c->events <= hart->events && c->insns <= c->events ? 0 : HF_ERR_STATE;
 }
 
-/* What is counted must be there, as far as the last chunk of each hart and the last block tell. */
+/* The last chunk of each hart and the last block must be those that the counts promise. */
 static int check_ends(struct hf_index *x)
 {
 	const uint64_t size = x->meta.stream_size;
@@ -117,7 +117,7 @@ static int check_ends(struct hf_index *x)
 	if (err || !x->codec || !x->box || !size)
 		return err;
 	err = hf_index_point_of(x, size - 1, &point);
-	/* The last block ends where the stream does, unless damage ends it before. */
+	/* The last block must end where the stream does, unless the stream ends at damage. */
 	if (!err && !x->meta.damage.code && point.out_offset + point.out_size != size)
 		err = HF_ERR_STATE;
 	return err;

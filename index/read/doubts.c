@@ -48,7 +48,7 @@ uint64_t hf_doubts_find(const struct hf_doubts *doubts, uint32_t hart, uint64_t 
 	const struct hf_doubt *d = doubts->doubt, wanted = {.hart = hart, .end = ordinal};
 	size_t low = 0, high = doubts->count;
 
-	/* The first one of the hart that ends behind the instruction. */
+	/* Finds the first one of the hart whose end is behind the instruction. */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Code compresses to a half or a third; better levels gain a tenth and cost several times as much. */
+/* Code compresses to a half or a third. Higher levels save a tenth more and take several times as long. */
 #define LEVEL 3
-/* ---- storing: what the image saves goes through zstd, and from there into rows ---- */
+/* ---- storing: the image's bytes go through zstd into rows ---- */
 
 struct packer {
 	struct hf_sink sink; /* comes first */
@@ -65,7 +65,7 @@ static int put(struct packer *packer, const struct hf_image *image)
 	return !err && packer->out.pos ? store_piece(packer) : err;
 }
 
-/* How many bytes the image saves as: the rows say so, for whoever reads them needs the room. */
+/* The bytes that the image saves. The rows have this number, for their reader needs so much memory. */
 static uint64_t measure(const struct hf_image *image)
 {
 	uint8_t buf[2 * HF_SINK_ROOM];
@@ -88,7 +88,7 @@ int hf_index_image_put(struct hf_store *store, ZSTD_CCtx *zstd, uint64_t slot, u
 	int err = packer ? hf_index_image_drop(store, slot) : HF_ERR_NOMEM;
 
 	if (!err) {
-		/* Of a small capture nearly all of the piece is never touched. */
+		/* Not piece: for a small capture nearly all of it is never touched. */
 		memset(packer, 0, offsetof(struct packer, piece));
 		packer->store = store;
 		packer->zstd = zstd;
@@ -135,7 +135,7 @@ static int read_piece(struct unpacker *u)
 		return u->piece.events == u->events && u->piece.size == u->size ? 0 : HF_ERR_STATE;
 	u->events = u->piece.events;
 	u->size = u->piece.size;
-	/* One byte more than there may be: zstd stops early otherwise. */
+	/* One byte more than needed, or zstd would stop before the end of its frame. */
 	u->out = (ZSTD_outBuffer){.dst = malloc((size_t)u->size + 1), .size = (size_t)u->size + 1};
 	return u->out.dst ? 0 : HF_ERR_NOMEM;
 }

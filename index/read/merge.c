@@ -10,24 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A place to go on from every so many bytes and runs, of up to PLACE_HARTS harts; the more harts, the rarer. */
+/* A place to resume at every so many bytes and runs, with up to PLACE_HARTS harts; with more harts rarer. */
 #define PLACE_BYTES (UINT64_C(1) << 20)
 #define PLACE_RUNS UINT64_C(4096)
 #define PLACE_HARTS 64u
 
 enum stand {
-	AT_START, /* nothing of it was given */
+	AT_START, /* none of its runs was returned */
 	AT_LINE,  /* its next run begins with line */
 	AT_END,
 };
 
-/* One hart, and how far it is. */
+/* The position in one hart. */
 struct cursor {
 	uint64_t slot, size;
 	uint32_t id;
 	enum stand stand;
 	struct hf_time_line line;
-	uint64_t key, index; /* of the row in which line is, and its number there */
+	uint64_t key, index; /* of the row that has line, and line's number there */
 	struct hf_times_reader reader;
 	uint8_t *data; /* the bytes of the row */
 };
@@ -36,10 +36,10 @@ struct hf_merge {
 	struct hf_store *store;
 	pthread_mutex_t *lock;
 	size_t count;
-	size_t first;	 /* no hart before it stands AT_START */
-	size_t last;	 /* 0, or 1 + which hart the last run was of */
+	size_t first;	 /* no hart before it is AT_START */
+	size_t last;	 /* the hart of the last run, plus 1, or 0 */
 	uint64_t offset; /* behind the last run */
-	bool sorted;	 /* heap has all that stand AT_LINE */
+	bool sorted;	 /* heap has all harts that are AT_LINE */
 	size_t heap_count;
 	uint32_t *heap;
 	union {
@@ -98,7 +98,7 @@ static int take_line(struct cursor *c)
 	return err;
 }
 
-/* To the next line. */
+/* Goes to the next line. */
 static int advance(struct hf_merge *m, struct cursor *c)
 {
 	int err = HF_NOTE_END;
@@ -159,7 +159,7 @@ static void sort(struct hf_merge *m)
 	m->sorted = true;
 }
 
-/* The hart whose turn it is; m->count: none is left. */
+/* The hart with the next run; m->count: none is left. */
 static size_t turn(struct hf_merge *m)
 {
 	while (m->first < m->count && m->cursor[m->first].stand != AT_START)
@@ -261,9 +261,9 @@ void hf_merge_free(struct hf_merge *m)
 	free(m);
 }
 
-/* ---- places ---- */
+/* ---- places to resume at ---- */
 
-/* Of each hart: u8 enum stand; AT_LINE also varints, the row's key within the hart and the number of the line there. */
+/* For each hart a u8, enum stand; for AT_LINE also two varints: the row's key within the hart, the line's number. */
 static void save(const struct hf_merge *m, struct hf_view_merge *place)
 {
 	uint8_t *p = place->data;
@@ -318,7 +318,7 @@ int hf_merge_seek(struct hf_merge *m, uint64_t offset)
 	m->first = m->heap_count = 0;
 	m->sorted = false;
 	m->last = (size_t)m->row.place.last;
-	/* The rows of times are read into the same place. */
+	/* Rows of times are read into the same memory. */
 	data = malloc(m->row.place.n + (size_t)1);
 	if (!data)
 		return HF_ERR_NOMEM;
@@ -357,7 +357,7 @@ static int write_places(struct hf_store *store, struct hf_merge *m, struct hf_vi
 	return hf_store_put(store, &hf_table_view_merge, m->offset, place);
 }
 
-/* How many harts have times, as far as two. */
+/* How many harts have times: 0, 1, or 2 for more. */
 static int count_timed(struct hf_merge *m, size_t *ret_timed)
 {
 	uint64_t key;
@@ -408,7 +408,7 @@ int hf_merge_size(struct hf_store *store, uint64_t *ret_size)
 	*ret_size = HF_NOWHERE;
 	if (place)
 		err = hf_store_find(store, &hf_table_view_merge, HF_SEEK_BACK, HF_COUNT_MAX, ret_size, place);
-	/* An end has nothing behind it. */
+	/* The last row has no place to resume at. */
 	if (!err && place->n)
 		err = HF_ERR_STATE;
 	free(place);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The listings of all harts as one, merged by time: runs of lines, each of one hart. A hart's lines from one time up to
- * the next stay together, and those of all harts are in the order of (time, id of the hart, place in its listing). What a
- * hart did before its first time comes first, hart after hart. A line "# hart N" stands before lines of another hart than
- * the lines before; other such lines say that times are not known, or go back (index/read/times.h).
+ * The listings of all harts merged by time, as runs of lines, each of one hart. A hart's lines from one time up to the
+ * next stay together; runs are in the order of (time, id of the hart, offset in its listing). Lines of harts before
+ * their first time come first, hart after hart. A line "# hart N" comes before lines of another hart than those before
+ * it; other such lines say that times are not known, or go back (index/read/times.h).
  *
- * Without these lines the lines of a hart are its listing, byte for byte. Nothing of them is stored: a run says where they
- * are. Table merge has places to go on from.
+ * Without those lines the lines of a hart are its listing, byte for byte. They are not stored: a run says where they
+ * are. Table merge has places to resume at.
  */
 #ifndef HF_INDEX_MERGE_H
 #define HF_INDEX_MERGE_H
@@ -22,7 +22,7 @@ struct hf_merge;
 enum hf_merge_kind {
 	HF_MERGE_UNKNOWN, /* before the hart's first time */
 	HF_MERGE_TIMED,	  /* from a line with a time on */
-	HF_MERGE_BACK,	  /* the same; its time is smaller than one before */
+	HF_MERGE_BACK,	  /* the same, but its time is smaller than an earlier one */
 };
 
 struct hf_merge_run {
@@ -30,7 +30,7 @@ struct hf_merge_run {
 	uint64_t from, to; /* these bytes of the hart's view */
 	uint32_t hart;	   /* its id */
 	enum hf_merge_kind kind;
-	size_t head_size; /* 0: the run before is of the same hart */
+	size_t head_size; /* 0: the previous run is of the same hart */
 	char head[48];
 };
 
@@ -41,15 +41,15 @@ void hf_merge_free(struct hf_merge *merge);
 
 /* ---- internal to index/ ---- */
 
-/* From the start. harts[count]: of the view, in the order of their slots; store and lock are borrowed. lock NULL: nobody
- * else uses the store. */
+/* At the first run. harts[count]: of the view, in the order of their slots. store and lock are borrowed. lock NULL:
+ * nobody else uses the store. */
 int hf_merge_new(struct hf_store *store, pthread_mutex_t *lock, const struct hf_view_hart *harts, size_t count,
 		 struct hf_merge **ret_merge);
-/* From the last place in table merge at or before that offset. */
+/* Goes to the last place in table merge at or before that offset. */
 int hf_merge_seek(struct hf_merge *merge, uint64_t offset);
 /* Fills table merge, if at least two harts have times; otherwise removes the times. */
 int hf_merge_write(struct hf_store *store);
-/* What table merge says of the size; HF_NOWHERE: there is no merged view. */
+/* The size of the merged view, from table merge; HF_NOWHERE: there is none. */
 int hf_merge_size(struct hf_store *store, uint64_t *ret_size);
 
 #endif

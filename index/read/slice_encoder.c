@@ -10,11 +10,11 @@ struct hf_slice_encoder {
 	struct hf_cursor cursor; /* with the maker's decoder */
 	struct hf_enc *enc;	 /* the maker's */
 	uint64_t ordinal;	 /* of the next instruction */
-	bool begins;		 /* the first instruction, ev[0], is still to be put */
+	bool begins;		 /* ev[0], the first instruction, is still to be encoded */
 	struct hf_event ev[HF_CURSOR_BATCH];
 };
 
-/* The encoder gets the first instruction, and what it must know of all before. */
+/* Encodes the first instruction, after what the encoder must know of those before it. */
 static void put_first(struct hf_slice_encoder *c, struct hf_sink *sink)
 {
 	struct hf_event begin[HF_BEGIN_EVENTS];
@@ -25,7 +25,7 @@ static void put_first(struct hf_slice_encoder *c, struct hf_sink *sink)
 	c->begins = false;
 }
 
-/* How many of the n events belong to the slice: what follows its last instruction does, up to the next one. */
+/* How many of the n events belong to the slice. It ends before the instruction behind its last one. */
 static size_t count_ours(struct hf_slice_encoder *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -38,7 +38,7 @@ static size_t count_ours(struct hf_slice_encoder *c, size_t n)
 	return n;
 }
 
-/* The next events of the chunk at hand, max of them, go through the encoder. HF_NOTE_END: some belong to it no more. */
+/* Encodes up to max events of the present chunk. HF_NOTE_END: not all of them belong to the slice. */
 static int put_some(struct hf_slice_encoder *c, size_t max, struct hf_sink *sink, struct hf_diag *diag)
 {
 	size_t n, ours;
@@ -92,7 +92,7 @@ size_t hf_slice_encoder_save(const struct hf_slice_encoder *c, uint8_t *blob)
 	return hf_enc_save(c->enc, blob);
 }
 
-/* Goes to where to begin. What is before the first instruction of a hart belongs to it. */
+/* Goes to the first event of the slice. Events before the first instruction of a hart belong to that. */
 static int enter(struct hf_slice_encoder *c, bool start, uint64_t *number, struct hf_diag *diag)
 {
 	int err;

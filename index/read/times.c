@@ -3,7 +3,7 @@
 
 #include "codecs/base/bytes.h"
 
-/* Of a line: two varints. */
+/* Most bytes of a line: two varints. */
 enum { LINE_MAX_BYTES = 20 };
 
 bool hf_times_is_full(const struct hf_times_writer *w)
@@ -60,7 +60,7 @@ int hf_times_next(struct hf_times_reader *r, struct hf_time_line *ret_line)
 	r->p = hf_get_varint(r->p, r->end, &step);
 	if (r->p)
 		r->p = hf_get_varint(r->p, r->end, &rise);
-	/* Lines follow one another. */
+	/* Offsets must ascend. */
 	if (!r->p || (step == 0) != r->first || step > HF_COUNT_MAX - r->at)
 		return HF_ERR_STATE;
 	r->first = false;

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the lines of a hart's listing are that say a time: the rows of table time. Between two of them all lines belong
- * to the first one's time.
+ * The rows of table time: where in a hart's listing the lines with a time are. Lines between two of them have the time
+ * of the first.
  *
- * Kept are the lines with a time greater than all before them in the hart, and the first with a smaller one behind such
- * a line: from there on the times are behind, until one is greater again. So the times of the lines never fall, and
- * nothing of a hart changes its place.
+ * Kept are lines whose time is greater than all before in the hart, and the first line with a smaller one behind such a
+ * line: from there on times are behind, until one is greater again. So the times of kept lines never fall, and the
+ * order of a hart's lines stays.
  *
- * The bytes of a row: of each line how far it is behind the one before, 0 for the first, and by how much its time is
- * greater than all before, 0 if it goes back; of the hart's first line the time itself. All are varints (LEB128).
- * Internal to index/.
+ * The bytes of a row: for each line its distance to the line before (0 for the first), and by how much its time exceeds
+ * all before, 0 if it goes back; for the hart's first line the time itself. All are varints (LEB128). Internal to
+ * index/.
  */
 #ifndef HF_INDEX_TIMES_H
 #define HF_INDEX_TIMES_H
 
 #include "index/table/index_tables.h"
 
-/* What the times before a place come to. */
+/* The times so far. */
 struct hf_times_state {
-	uint64_t max; /* the greatest one */
+	uint64_t max; /* the greatest */
 	bool known;   /* there is one */
-	bool behind;  /* they went back, and did not come up to it again */
+	bool behind;  /* they went back, and did not reach max again */
 };
 
 /* A line that is kept. */
 struct hf_time_line {
 	uint64_t offset; /* in the view */
 	uint64_t time;	 /* the greatest one so far */
-	bool back;	 /* its own is smaller */
+	bool back;	 /* the line's own time is smaller */
 };
 
 struct hf_times_writer {
 	struct hf_times_state state;
 	uint64_t at;	   /* of the last line in the row */
-	struct hf_view_times row; /* n is 0: it has none */
+	struct hf_view_times row; /* n is 0: empty */
 };
 
-/* A line with that time, at a greater offset than those before. There must be room. */
+/* Adds a line with that time, at a greater offset than those before. There must be room. */
 void hf_times_put(struct hf_times_writer *w, uint64_t offset, uint64_t time);
-/* Whether there is no room for another line: take the row, and make n 0. */
+/* Whether there is no room for another line: then the caller takes the row and sets n to 0. */
 bool hf_times_is_full(const struct hf_times_writer *w);
 
 struct hf_times_reader {
@@ -50,7 +50,7 @@ struct hf_times_reader {
 
 /* data[n]: the bytes of the row, or a copy, borrowed. */
 void hf_times_begin(struct hf_times_reader *r, const struct hf_view_times *row, const uint8_t *data, size_t n);
-/* HF_NOTE_END: there are no more in this row; HF_ERR_STATE: nobody wrote such bytes. */
+/* HF_NOTE_END: there are no more in this row. HF_ERR_STATE: the row is damaged. */
 int hf_times_next(struct hf_times_reader *r, struct hf_time_line *ret_line);
 
 /* Key of a row: chunk is hf_row_id of its chunk. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A published view table: where each chunk lies in a view. */
+/* A published view table: where each chunk of a view is. */
 #include "index/read/view_table.h"
 #include "index/base/lock.h"
 #include "index/read/decode_index.h"
@@ -9,14 +9,14 @@
 
 #include <stdlib.h>
 
-/* A chunk that was served, and what its bytes were. */
+/* A chunk that was served, with the checksum of its bytes. */
 struct served {
 	uint64_t number, sum;
 	uint32_t hart;
 	bool used;
 };
 
-/* So many are remembered, each in a place of its own: the last one that was to be there. */
+/* So many slots for served chunks; a later one with the same slot replaces an earlier one. */
 #define SERVED_MAX 1024u
 
 struct hf_view_table {
@@ -27,7 +27,7 @@ struct hf_view_table {
 	struct hf_view_hart *harts;
 	uint64_t merged;	     /* hf_view_table_merged */
 	bool joins;		     /* a row may be several chunks */
-	struct hf_view_chunk behind; /* with the lock of file */
+	struct hf_view_chunk behind; /* under file's lock */
 };
 
 /* The number of the chunk behind a row. */
@@ -73,7 +73,7 @@ static int fetch_chunk(struct hf_view_table *t, const struct hf_view_hart *hart,
 	return is_sound(t, hart, c, chunk) ? 0 : HF_ERR_STATE;
 }
 
-/* A size stands for bytes that chunks have: as many as the table says, the last one of which must be there. */
+/* The numbers of each hart must be plausible, and its last row must be there. */
 static int check_harts(struct hf_view_table *t)
 {
 	struct hf_view_chunk *chunk = malloc(sizeof *chunk);
@@ -258,7 +258,7 @@ bool hf_view_table_serves(struct hf_view_table *table, uint32_t hart, uint64_t n
 	HF_LOCKED(&table->file.lock);
 	if (!table->served)
 		table->served = calloc(SERVED_MAX, sizeof *table->served);
-	/* Without memory nothing is remembered. */
+	/* If there is no memory, nothing is remembered. */
 	if (table->served) {
 		struct served *served = &table->served[place];
 

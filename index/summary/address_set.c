@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Block 0 holds no unit: it is the last one hit while there is none. */
+/* Block 0 has no units: last points to it as long as there is no other. */
 enum { BLOCKS = 8192, SLOTS = 4 * BLOCKS, LONGS = 256 };
 #define NO_BLOCK UINT64_MAX /* units have at most 61 bits */
 
@@ -35,7 +35,7 @@ void hf_address_set_fini(struct hf_address_set *t)
 
 /* ---- adding ---- */
 
-/* The block of that number. NULL: there is no room for it. */
+/* Finds or adds the block with that number. NULL: there is no room. */
 static struct hf_address_set_block *find(struct hf_address_set *t, uint64_t number)
 {
 	uint64_t hash = number * UINT64_C(0xa0761d6478bd642f);
@@ -83,7 +83,7 @@ static int compare_blocks(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* What is few is sorted where it is. */
+/* Few blocks are sorted in place. */
 static void sort_blocks(struct hf_address_set *t)
 {
 	if (t->count < 64)
@@ -99,7 +99,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Behind the n that there are, or as part of the last of them. */
+/* Adds a range behind n others, or to the last of them if they touch. Returns how many there are. */
 static size_t add_range(struct hf_range *ranges, size_t n, uint64_t first, uint64_t last)
 {
 	if (n && first <= ranges[n - 1].last + 1) {
@@ -138,7 +138,7 @@ static size_t add_longs(struct hf_address_set *t, size_t n)
 	return merged;
 }
 
-/* For as many ranges as there can be. */
+/* Allocates room for as many ranges as there can be. */
 static int make_room(struct hf_address_set *t)
 {
 	const uint32_t most = 32 * t->count + t->long_count;

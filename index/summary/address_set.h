@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which units of memory (words, lines, pages...) were touched since it was emptied, and the ranges that they make up.
+ * The set of units of memory (words, lines, pages...) that were touched since it was emptied, and their ranges.
  * Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_ADDRESS_SET_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is longer is kept as it is. */
+/* Longer ranges are kept as ranges. */
 #define HF_ADDRESS_SET_LONG 512u
 
-/* Units, both belong to it. */
+/* Units, inclusive. */
 struct hf_range {
 	uint64_t first, last;
 };
@@ -27,25 +27,25 @@ struct hf_address_set_block {
 
 struct hf_address_set {
 	struct hf_address_set_block *blocks, *spare;
-	uint16_t *slots;	       /* number of a block, or 0, which is none */
+	uint16_t *slots;	       /* hash table: number of a block, or 0 */
 	struct hf_address_set_block *last; /* the one that was hit last */
 	struct hf_range *longs, *ranges;
 	uint32_t count, long_count;
-	uint32_t room; /* of ranges */
+	uint32_t room; /* for ranges */
 };
 
-/* Into a zeroed one, to be finished in any case. HF_ERR_NOMEM. */
+/* t is zeroed, and to be finished also after HF_ERR_NOMEM. */
 int hf_address_set_init(struct hf_address_set *t);
 void hf_address_set_fini(struct hf_address_set *t);
 bool hf_address_set_add_slowly(struct hf_address_set *t, uint64_t first, uint64_t last);
-/* Takes all of it: the ranges in their order, valid until it is asked again, with something untouched between each two.
- * HF_ERR_NOMEM: nothing was taken. */
+/* Empties it: its ranges in ascending order, with something untouched between each two, valid until the next call.
+ * HF_ERR_NOMEM: it is unchanged. */
 int hf_address_set_take(struct hf_address_set *t, const struct hf_range **ret_ranges, size_t *ret_n);
 
 /* To a file and back, into an empty one. */
 void hf_address_set_keep(struct hf_address_set *t, struct hf_keep *keep);
 
-/* Units first to last. False: it is full, and to be taken before more can be added; part of it may have been. */
+/* Adds units first to last. False: it is full, and must be taken first; some of them may have been added. */
 static inline bool hf_address_set_add(struct hf_address_set *t, uint64_t first, uint64_t last)
 {
 	const uint64_t number = first / 64;

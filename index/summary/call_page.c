@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 /*
- * A node: its number less the parent's, or 0 and then kind, context and mode; function, as the difference to the one
- * before; calls, own; first, as the difference; last less first; cycles, if there are any. A stack: four times the
- * number of pieces, 2 if it has begun, and 1 if something is beyond it, which follows: calls, traps, classes; its context,
- * as the difference to that of the stack before it; of each piece twice the node, as the difference to that of the same
- * piece of the stack before it, and 1 if frames were refused, whose number follows; how many of the addresses that calls
- * return to are as in the stack before it, how many more there are, and these, each as the difference to the one before.
- * Numbers are LEB128; of differences that may be negative the sign is the lowest bit.
+ * A node: its number minus the parent's, or 0 and then kind, context and mode; function, as a difference to the
+ * previous one; calls, own; first, as a difference; last minus first; cycles, if the hart has any. A stack: four times
+ * the number of pieces, plus 2 if it has begun, plus 1 if something is beyond it, which follows: calls, traps, classes.
+ * Then its context, as a difference to the previous stack; for each piece twice the difference of the node to that of
+ * the same piece in the previous stack, plus 1 if frames were refused, whose number follows; how many return addresses
+ * are the same as in the previous stack, how many more there are, and these, each as a difference to the one before.
+ * Numbers are LEB128; in differences that may be negative the lowest bit is the sign.
  */
 
 enum { NODE_BYTES = 10 * HF_VARINT_MAX, PIECE_BYTES = 4 + 4, BACK_BYTES = HF_VARINT_MAX, HEAD_BYTES = 7 * HF_VARINT_MAX };
@@ -274,7 +274,7 @@ int hf_call_page_next_stack(struct hf_call_page_reader *r, const struct hf_call_
 
 /* ---- to a file and back ---- */
 
-/* What is read is put again, and must become the same bytes. */
+/* Checks what was read: put again, it must be the same bytes. */
 static void put_again(struct hf_call_page_writer *w, const uint8_t *bytes, size_t n, uint64_t count, struct hf_keep *k)
 {
 	struct hf_call_page_reader *r = malloc(sizeof *r);

@@ -99,7 +99,7 @@ bool hf_call_stack_trap_return(struct hf_call_stack *s)
 	return true;
 }
 
-/* The frames of [start, end), which one trap or call is the lowest of. */
+/* The piece of frames [start, end), of which the first is a trap or the lowest call. */
 static struct hf_call_piece piece_of(const struct hf_call_stack *s, uint32_t start, uint32_t end)
 {
 	uint32_t i = end;

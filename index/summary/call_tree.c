@@ -31,7 +31,7 @@ void hf_call_tree_fini(struct hf_call_tree *t)
 	*t = (struct hf_call_tree){0};
 }
 
-/* What a node is known by among those of its kind and context. */
+/* What distinguishes a node from others of its kind and context. */
 static uint64_t name_of(const struct hf_call_node *n)
 {
 	return n->kind == HF_CALL_ROOT ? n->mode : n->function;
@@ -51,7 +51,7 @@ static bool is_it(const struct hf_call_node *n, const struct hf_call_node *key)
 	       name_of(n) == name_of(key);
 }
 
-/* The node of that key, made if there is none. */
+/* Finds or makes the node of that key. */
 static uint32_t find(struct hf_call_tree *t, const struct hf_call_node *key, uint64_t ordinal)
 {
 	uint32_t slot = slot_of(t, key), n;
@@ -96,7 +96,7 @@ static void keep_node(struct hf_call_node *n, struct hf_keep *k)
 	HF_KEEP(k, n->mode, HF_MODE_COUNT - 1);
 }
 
-/* A parent comes before its children; only functions have any. */
+/* Whether the parent comes before it, and only a function has one. */
 static bool can_be(const struct hf_call_node *n, uint32_t number)
 {
 	if (!number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A calling-context tree: a node for each chain of calls that a hart made, with what was executed there. It has so many
- * nodes; calls that would need one more are all counted in one node, the first. Internal to index/.
+ * A calling-context tree: a node for each chain of calls that a hart made, with what was executed there. The number of
+ * nodes is bounded; calls that would need more count for the first node. Internal to index/.
  */
 #ifndef HF_INDEX_SUMMARY_CALL_TREE_H
 #define HF_INDEX_SUMMARY_CALL_TREE_H
@@ -9,31 +9,31 @@
 #include "index/summary/call.h"
 #include "index/summary/keep.h"
 
-/* Numbers of nodes are their order in time, so a parent's is the lower one. */
+/* Nodes are numbered in the order of time, so a parent's number is lower. */
 struct hf_call_tree {
 	struct hf_call_node *nodes;
-	uint32_t *recent; /* of each node the child that was called last; 0: there is none */
+	uint32_t *recent; /* of each node the child called last; 0: none */
 	uint32_t *slots, slot_mask;
 	uint32_t count, most;
 };
 
-/* most: nodes, at least 1. HF_ERR_NOMEM leaves nothing behind. */
+/* most: nodes, at least 1. After HF_ERR_NOMEM nothing is to be freed. */
 int hf_call_tree_init(struct hf_call_tree *t, uint32_t most);
 void hf_call_tree_fini(struct hf_call_tree *t);
 
-/* Makes an empty one that of these nodes, in their order. HF_ERR_STATE: they are no tree. */
+/* Fills an empty one with these nodes, in order. HF_ERR_STATE: they are no tree. */
 int hf_call_tree_fill(struct hf_call_tree *t, const struct hf_call_node *nodes, uint32_t count);
 
 /* To a file and back, into an empty one. */
 void hf_call_tree_keep(struct hf_call_tree *t, struct hf_keep *keep);
 
-/* The callee in a chain; or a root of another kind, of which those of HF_CALL_ROOT are known by mode and not by function.
- * Both are counted, as of that ordinal. HF_CALL_BEYOND: there is no room, or none above either. */
+/* Enters a callee of parent; or a root of another kind: those of HF_CALL_ROOT differ by mode, not by function. Counts
+ * it at that ordinal. Returns HF_CALL_NO_NODE: there is no room, or was none for parent. */
 uint32_t hf_call_tree_call(struct hf_call_tree *t, uint32_t parent, uint64_t function, uint64_t ordinal);
 uint32_t hf_call_tree_root(struct hf_call_tree *t, const struct hf_call_node *root, uint64_t ordinal);
-/* The last call of that node, with its instructions [first, end), was one of another function by the same caller. */
+/* The last call of that node, with its instructions [first, end), becomes one of another function by that caller. */
 uint32_t hf_call_tree_move(struct hf_call_tree *t, uint32_t from, uint64_t function, uint64_t first, uint64_t end);
-/* Instructions that were executed there, up to that ordinal. */
+/* Adds instructions of that node, up to that ordinal. */
 void hf_call_tree_add(struct hf_call_tree *t, uint32_t node, uint64_t insns, uint64_t ordinal);
 
 #endif

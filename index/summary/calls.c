@@ -40,7 +40,7 @@ void hf_calls_set_stack(struct hf_calls *c, const struct hf_call_stack *stack)
 	c->node = hf_call_stack_node(c->stack);
 }
 
-/* What was executed up to that ordinal is where it was. */
+/* Adds what was executed up to that ordinal to the node so far. */
 static void leave(struct hf_calls *c, uint64_t ordinal)
 {
 	if (ordinal == c->since)
@@ -71,8 +71,8 @@ static int call(struct hf_calls *c, uint64_t function, uint64_t back, uint64_t o
 	return 0;
 }
 
-/* A jump: if it is that of a stub that was called, what it goes to was; if it may be that of a dynamic linker, what it goes
- * to is called in its place. */
+/* A jump. If it is that of a called stub, its target was called instead; if it may be that of a dynamic linker, its
+ * target is called in place of the function that jumps. */
 static void reach(struct hf_calls *c, const struct hf_ev_insn *insn, uint64_t entered, uint64_t ordinal)
 {
 	const uint32_t stub = hf_call_stack_node(c->stack);
@@ -94,7 +94,7 @@ static void reach(struct hf_calls *c, const struct hf_ev_insn *insn, uint64_t en
 	c->stack->frames[c->stack->depth - 1].node = c->node;
 }
 
-/* The one to come: its handler begins in the context at hand. */
+/* The trap to come: its handler begins in the present context. */
 static int trap(struct hf_calls *c, uint64_t handler, uint64_t ordinal)
 {
 	struct hf_call_node root = {.kind = c->trap.kind, .context = c->context, .function = handler};
@@ -115,7 +115,7 @@ static int trap(struct hf_calls *c, uint64_t handler, uint64_t ordinal)
 	return 0;
 }
 
-/* A trap that comes before the handler of another has begun. */
+/* A trap before the handler of the previous one has begun. */
 static int trap_at_once(struct hf_calls *c, uint64_t ordinal)
 {
 	int err = c->stack ? 0 : stack_of(c, 0);
@@ -197,7 +197,7 @@ static void put_cycles(struct hf_calls *c, const struct hf_event *ev, uint64_t o
 	c->facts.timed++;
 }
 
-/* ---- what the cutter says ---- */
+/* ---- callbacks of the cutter ---- */
 
 static int flow(void *ctx, const struct hf_event *ev, uint64_t ordinal)
 {
@@ -345,7 +345,7 @@ int hf_calls_end(struct hf_calls *c, uint64_t insns)
 	int err = c->stack ? 0 : stack_of(c, 0);
 
 	leave(c, insns);
-	/* Nothing was executed of it. */
+	/* Nothing of the last call was executed. */
 	if (c->entered == insns)
 		c->tree.nodes[c->node].calls--;
 	return err ? err : put_stacks(c);

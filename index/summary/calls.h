@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Follows the calls of a hart, as its runs are cut: one stack for each context, and a tree of all of them. Internal to
+ * Follows the calls of a hart while its runs are cut: one stack for each context, and one tree for all. Internal to
  * index/.
  *
- * - A call puts a frame on the stack, with the address behind it. A return takes the newest frame away that has the
- *   address it goes to, and all above it, but none below the newest trap; one that fits none is ignored and counted. So
- *   a longjmp, and calls that never return, are put right by the next return that fits.
- * - A jump does nothing: a tail call counts for the function that was called. But that of a stub (stub.h) makes the
- *   call one of what it reaches, with what was executed in the stub, and one as a dynamic linker makes it, to a function
- *   that it has found, ends the function that jumps, and calls. A swap of co-routines (RISC-V: a jump that returns and
- *   calls) takes the frame away that it fits, if there is one, and then is a call.
+ * - A call pushes a frame with its return address. A return pops the newest frame that has its target, and all above
+ *   it, but none below the newest trap; one that fits no frame is ignored and counted. So after a longjmp, or calls
+ *   that never return, the next return that fits corrects the stack.
+ * - A jump does nothing: a tail call counts for the function that was called. But the jump of a stub (stub.h) makes its
+ * target the called function, with the instructions of the stub; and a jump as of a dynamic linker, to a function that
+ *   it has found, ends the function that jumps and calls the target. A swap of co-routines (RISC-V: a jump that returns
+ *   and calls) pops the frame that it fits, if any, and then is a call.
  * - A call counts if an instruction was executed behind it: not one that is the last instruction of the hart.
- * - A trap puts a frame on the stack of the context in which its handler begins. A trap return takes the newest one
- *   away, wherever it goes; if there is none, the stack is empty, and what follows is a root.
- * - Cycles count for the last instruction before they were told, those before any for the first one.
+ * - A trap pushes a frame on the stack of the context in which its handler begins. A trap return pops the newest trap,
+ *   whatever its target; if there is none, the stack becomes empty, and a root follows.
+ * - Cycles count for the last instruction before their event; those before any instruction for the first one.
  */
 #ifndef HF_INDEX_SUMMARY_CALLS_H
 #define HF_INDEX_SUMMARY_CALLS_H
@@ -22,19 +22,19 @@
 #include "index/summary/call_tree.h"
 #include "index/summary/run.h"
 
-/* Limits, as in call.h. Together 14 MiB, of which what is not used costs nothing. */
+/* Limits, as in call.h. Together 14 MiB; unused memory costs nothing. */
 struct hf_call_room {
 	uint32_t nodes, depth, frames;
 };
 extern const struct hf_call_room hf_call_room_default;
 
-/* The stack in which the first instruction of the next chunk is executed; of a chunk without one, that of the next. */
+/* Gets the stack of the first instruction of each chunk; for a chunk without instructions that of the next one. */
 typedef int (*hf_call_stack_fn)(void *ctx, const struct hf_call_stack *stack);
 
 struct hf_calls {
 	struct hf_run_watch watch; /* for the cutter of the hart */
 	hf_call_stack_fn put;
-	/* NULL: every stack is empty at first. Otherwise the stack at hand, of that context, is to be set. */
+	/* Must set the stack of that context, which is the present one. NULL: every stack begins empty. */
 	int (*want)(void *ctx, uint32_t context);
 	void *ctx;
 	struct hf_call_room room;
@@ -42,35 +42,35 @@ struct hf_calls {
 	struct hf_call_facts facts;
 	struct hf_call_stack *stacks; /* by context */
 	uint32_t stack_count, context, frames_left;
-	struct hf_call_stack *stack; /* of context; NULL: there was no event yet that needs one */
-	uint32_t node, executed;     /* where it is, and was when the last instruction was executed */
-	uint64_t since;		     /* the ordinal from which on it is there */
-	uint64_t entered;	     /* the ordinal at which the newest frame was called; UINT64_MAX: something came since */
+	struct hf_call_stack *stack; /* the present one; NULL: no event needed one yet */
+	uint32_t node, executed;     /* the present node; that of the last instruction */
+	uint64_t since;		     /* the ordinal from which on node is executed */
+	uint64_t entered;	     /* ordinal of the newest call; UINT64_MAX: something else came since */
 	uint64_t early;		     /* cycles before the first instruction */
 	uint64_t chunks;	     /* that wait for their stacks */
-	struct hf_call_node trap;    /* to come: its kind, and its function, if that is known; HF_CALL_BEYOND: none */
-	bool by_insn;		     /* an instruction said so, and an event may repeat it */
-	bool returned;		     /* the same of a trap return */
+	struct hf_call_node trap;    /* to come: kind, and function if known; HF_CALL_BEYOND: none */
+	bool by_insn;		     /* an instruction told it, and an event may repeat that */
+	bool returned;		     /* the same for a trap return */
 };
 
 int hf_calls_new(const struct hf_call_room *room, hf_call_stack_fn put, void *ctx, struct hf_calls **ret_calls);
 void hf_calls_free(struct hf_calls *calls);
-/* A chunk ends, and another follows. */
+/* After a chunk that is not the last. */
 static inline void hf_calls_next_chunk(struct hf_calls *calls)
 {
 	calls->chunks++;
 }
 /*
- * Before anything else: goes on at an ordinal, with the tree as it was in the end. That tells the same chains of calls as
- * it did there: if it became full, what is not in it was refused at any time. want is asked for the stack of each context
- * that comes, and sets it by hf_calls_set_stack, which takes its frames.
+ * Before anything else: goes on at an ordinal, with the hart's complete tree. That is no difference: if the tree became
+ * full, nodes that it lacks were refused there, too. want is called for the stack of each context, and sets it by
+ * hf_calls_set_stack, which takes its frames.
  */
 int hf_calls_resume(struct hf_calls *calls, const struct hf_call_node *nodes, uint32_t count, uint64_t ordinal,
 		    int (*want)(void *ctx, uint32_t context));
 void hf_calls_set_stack(struct hf_calls *calls, const struct hf_call_stack *stack);
 /* To a file and back, into one that is as it was made; at most so many chunks wait. */
 void hf_calls_keep(struct hf_calls *calls, uint64_t chunks, struct hf_keep *keep);
-/* The hart ends, with so many instructions. */
+/* At the end of the hart, which has so many instructions. */
 int hf_calls_end(struct hf_calls *calls, uint64_t insns);
 
 #endif

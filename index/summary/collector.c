@@ -11,15 +11,15 @@
 #include <string.h>
 
 enum { WRITES, READS, ATTEMPTS /* behind these, the same of them */, KINDS = 4, RECENT = 256 };
-/* Of a group: bytes of a filter, and the level at which it begins. */
+/* A filter of a group: its most bytes, and its finest level. */
 enum { FILTER_BYTES = 256, FILTER_LEVEL = 9 };
 
-/* Memory that the chunk at hand touches. */
+/* Memory that the present chunk touches. */
 struct words {
-	struct hf_address_set addresses; /* since it was emptied into: */
+	struct hf_address_set addresses; /* those not yet moved to: */
 	struct hf_units units;
-	unsigned least; /* level */
-	bool known;	/* such an access was met */
+	unsigned least; /* finest level */
+	bool known;	/* the hart has such accesses */
 };
 
 struct filter {
@@ -38,22 +38,22 @@ struct hf_collector {
 	struct hf_group_writer *writer;
 	struct words words[KINDS];
 	struct filter filter[2];
-	struct hf_raw section[HF_SECTIONS]; /* of the group at hand */
-	bool any[HF_SECTIONS];		    /* it is not of empty sets alone */
+	struct hf_raw section[HF_SECTIONS]; /* of the present group */
+	bool any[HF_SECTIONS];		    /* it has more than empty sets */
 	struct hf_keys rare, registers;
-	struct rare_event *events; /* of the chunk at hand */
+	struct rare_event *events; /* of the present chunk */
 	size_t event_count;
 	uint8_t *written; /* a bit for each register */
 	size_t written_room;
 	bool registers_known;
 	struct {
 		uint64_t key, chunk;
-	} recent[RECENT]; /* registers of this chunk, as far as they do not push each other out: key plus 1 and the chunk */
-	uint64_t chunk;	  /* at hand */
+	} recent[RECENT]; /* registers of this chunk that were met, as a cache: key plus 1, and the chunk */
+	uint64_t chunk;	  /* the present one */
 	uint64_t first;	  /* ordinal of its first instruction */
 	uint64_t insns;
-	uint64_t cuts;	  /* chunks that have ended since the last instruction that retired */
-	unsigned attempt; /* what is attached now is an attempt's: ATTEMPTS, or 0 */
+	uint64_t cuts;	  /* chunks that ended since the last retired instruction */
+	unsigned attempt; /* ATTEMPTS if accesses are now those of an attempt, else 0 */
 };
 
 int hf_collector_new(const struct hf_run_table_room *room, struct hf_group_writer *writer,
@@ -123,7 +123,7 @@ static int add_words(struct words *w, uint64_t first, uint64_t last)
 
 static int put_words(struct words *w, const struct hf_event *mem)
 {
-	/* Without a size it counts as 1 byte. */
+	/* An access without a size counts as 1 byte. */
 	const uint64_t first = mem->mem.address, last = first + (mem->mem.size ? mem->mem.size - 1 : 0);
 	int err;
 
@@ -134,12 +134,12 @@ static int put_words(struct words *w, const struct hf_event *mem)
 	}
 	if (last >= first)
 		return add_words(w, first, last);
-	/* It goes on at the other end of memory. */
+	/* It wraps around at the end of memory. */
 	err = add_words(w, first, UINT64_MAX);
 	return err ? err : add_words(w, 0, last);
 }
 
-/* The same, if it is close to the last one; false, with nothing done, if not. */
+/* The same, fast, if it is close to the last one; else false, and nothing was done. */
 static inline bool put_words_again(struct words *w, const struct hf_event *mem)
 {
 	const uint64_t first = mem->mem.address, last = first + mem->mem.size - 1;
@@ -153,7 +153,7 @@ static inline bool put_words_again(struct words *w, const struct hf_event *mem)
 
 static int put_access(struct hf_collector *c, const struct hf_event *ev)
 {
-	/* An access of which the source does not tell which it is may be either. */
+	/* If the source does not tell whether it is a read or a write, it counts as both. */
 	const bool either = !(ev->flags & (HF_EVF_READ | HF_EVF_WRITE));
 	int err = 0;
 
@@ -178,7 +178,7 @@ static int coarsen_filter(struct filter *f, unsigned level)
 	return err;
 }
 
-/* What the chunk's set has, as coarse as that is. */
+/* Adds the chunk's set to the filter, as coarse as it is. */
 static int add_to_filter(struct filter *f, const struct hf_units *u)
 {
 	int err = u->n && u->level > f->level ? coarsen_filter(f, u->level) : 0;
@@ -311,8 +311,8 @@ static unsigned kind_of(const struct hf_collector *c, const struct rare_event *e
 	return (unsigned)(c->rare.key[ev->key].a >> HF_RARE_DETAIL_BITS);
 }
 
-/* The kinds of which only the number of events is kept, bits: the most frequent ones, until the others, as if each took 2
- * bytes, have few enough. */
+/* Bits of the kinds of which only the number of events is kept: the most frequent ones, so that the others fit at 2
+ * bytes an event. */
 static unsigned find_blocks(const struct hf_collector *c)
 {
 	size_t n[HF_RARE_KINDS] = {0}, all = c->event_count;
@@ -334,7 +334,7 @@ static unsigned find_blocks(const struct hf_collector *c)
 	return blocks;
 }
 
-/* How many keys the events of these kinds have: more than there is room for lose their values. */
+/* How many keys the events of these kinds have. If there is no room for more keys, events lose their values. */
 static int count_blocks(struct hf_collector *c, unsigned blocks, uint32_t *ret_keys)
 {
 	uint32_t keys = 0;
@@ -470,7 +470,7 @@ static int end_group(struct hf_collector *c, uint64_t group, bool last)
 	return err;
 }
 
-/* The chunk at hand, of so many instructions. */
+/* Ends the present chunk, which has so many instructions. */
 static int end_chunk(struct hf_collector *c, uint64_t insns)
 {
 	int err = put_sets(c, WRITES, c->room.sets);
@@ -485,7 +485,7 @@ static int end_chunk(struct hf_collector *c, uint64_t insns)
 	return err || c->chunk % HF_GROUP_CHUNKS ? err : end_group(c, c->chunk / HF_GROUP_CHUNKS - 1, false);
 }
 
-/* What follows an instruction belongs to it, also if its chunk ends between. */
+/* Events behind an instruction belong to its chunk, even if a chunk ends between. */
 static int cut(struct hf_collector *c)
 {
 	int err = 0;
@@ -495,7 +495,7 @@ static int cut(struct hf_collector *c)
 	return err;
 }
 
-/* Any event that is not an instruction that retired. */
+/* Any event but a retired instruction. */
 static int put_other(struct hf_collector *c, const struct hf_event *ev)
 {
 	switch (ev->kind) {
@@ -532,7 +532,7 @@ int hf_collector_put(struct hf_collector *c, const struct hf_event *ev, size_t n
 	return err;
 }
 
-/* Only what is attached to its instructions is to be looked at. */
+/* Of a stretch only the attachments of its instructions matter. */
 static int put_stretch(struct hf_collector *c, const struct hf_event *ev, const struct hf_stretch *stretch)
 {
 	int err = c->cuts ? cut(c) : 0;
@@ -542,7 +542,7 @@ static int put_stretch(struct hf_collector *c, const struct hf_event *ev, const 
 		const struct hf_event *other = &ev[__builtin_ctz(left)];
 		const unsigned kind = other->flags & HF_EVF_WRITE ? WRITES : READS;
 
-		/* Most are one access to what was touched a moment ago. */
+		/* Most are an access to recently touched memory. */
 		if (other->kind != HF_EVENT_MEM || !(other->flags & (HF_EVF_READ | HF_EVF_WRITE)) ||
 		    (other->flags & (HF_EVF_READ | HF_EVF_WRITE)) == (HF_EVF_READ | HF_EVF_WRITE) ||
 		    !put_words_again(&c->words[kind], other))
@@ -572,7 +572,7 @@ void hf_collector_cut(struct hf_collector *c)
 	c->cuts++;
 }
 
-/* A source that tells of accesses tells of those of attempts too. */
+/* A source that tells accesses also tells those of attempts. */
 static unsigned known_bits(const struct hf_collector *c)
 {
 	unsigned known = c->registers_known ? 1u << KINDS : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups: what each of 64 chunks of a hart did, in sections that are compressed one by one, so that a search reads only
- * what it is about. Internal to index/.
+ * Groups: what each of 64 chunks of a hart did, in sections that are compressed separately, so that a search reads only
+ * what it needs. Internal to index/.
  *
  * Numbers are LEB128. A set is what units.h makes of ranges of memory.
  *
@@ -42,21 +42,21 @@ enum hf_section {
 };
 #define HF_SECTION_SETS 4u /* from WRITES on */
 
-/* A section is one row or more, in pieces: number of the row within the hart. */
+/* A section has one or more rows, its pieces. The number of a row in the hart: */
 #define HF_SECTION_PIECES 256u
 static inline uint64_t hf_section_row(uint64_t group, enum hf_section section, uint64_t piece)
 {
 	return group << 12 | (uint64_t)section << 8 | piece;
 }
 
-/* Bytes that become a section. An error stays, and comes out when they are written. */
+/* Bytes that become a section. An error stays until they are written, which returns it. */
 struct hf_raw {
 	uint8_t *p;
 	size_t n, room;
 	int err;
 };
 
-/* Room for n more: where. NULL: there is none. */
+/* Room for n more bytes. NULL: there is no memory. */
 uint8_t *hf_raw_room(struct hf_raw *raw, size_t n);
 void hf_raw_number(struct hf_raw *raw, uint64_t number);
 void hf_raw_bytes(struct hf_raw *raw, const void *bytes, size_t n);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-/* No section has more bytes: a chunk has at most 131,072 events. */
+/* Most bytes of a section: a chunk has at most 131,072 events. */
 #define SECTION_MAX ((size_t)256 << 20)
 
 struct hf_group_room {
@@ -64,7 +64,7 @@ static int unpack(struct hf_group_room *room, const uint8_t *packed, size_t n)
 	return ZSTD_decompressDCtx(room->zstd, room->raw.p, size, packed, n) == size ? 0 : HF_ERR_STATE;
 }
 
-/* In one piece, mostly. */
+/* A section mostly has one piece. */
 int hf_group_read(struct hf_group_reader *r, uint64_t group, enum hf_section section)
 {
 	struct hf_group_room *room = r->room;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads sections of groups (group.h), of which no bytes are believed. Of one thread. Internal to index/. */
+/* Reads sections of groups (group.h), whose bytes may be damaged. For one thread. Internal to index/. */
 #ifndef HF_INDEX_SUMMARY_GROUP_READ_H
 #define HF_INDEX_SUMMARY_GROUP_READ_H
 
@@ -19,12 +19,12 @@ struct hf_group_reader {
 /* To be closed in any case. HF_ERR_NOT_FOUND: there is no such hart. HF_ERR_NOMEM. */
 int hf_group_reader_open(struct hf_summary *summary, uint32_t hart, struct hf_group_reader *reader);
 void hf_group_reader_close(struct hf_group_reader *reader);
-/* HF_NOTE_END: the group has nothing of that. HF_ERR_STATE. */
+/* Opens a section. HF_NOTE_END: the group does not have it. HF_ERR_STATE. */
 int hf_group_read(struct hf_group_reader *reader, uint64_t group, enum hf_section section);
-/* The next number of it. HF_ERR_STATE. */
+/* The next number of the section. HF_ERR_STATE. */
 int hf_group_number(struct hf_group_reader *reader, uint64_t *ret_number);
 
-/* What the hart has: bits of what is known, from WRITES, READS, their attempts, to registers; keys to be freed in any case. */
+/* What the hart has: bits for WRITES, READS, those of attempts, and registers; and keys, to be freed in any case. */
 #define HF_KNOWN_REGISTERS 4u
 struct hf_group_keys {
 	uint64_t known;

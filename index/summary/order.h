@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorting by 64-bit keys, byte for byte of those in which they differ: what is the same stays in its order. */
+/* A stable radix sort by 64-bit keys, over the bytes in which they differ. */
 #ifndef HF_INDEX_SUMMARY_ORDER_H
 #define HF_INDEX_SUMMARY_ORDER_H
 
@@ -15,7 +15,7 @@ static inline uint64_t hf_order_key(const uint8_t *item)
 	return key;
 }
 
-/* n items of so many bytes, each of which begins with its key, a uint64_t. spare: room for as many. */
+/* n items of size bytes, each beginning with its key, a uint64_t. spare: room for as many. */
 static inline __attribute__((always_inline)) void hf_order(void *items, void *spare, size_t n, const size_t size)
 {
 	uint8_t *from = items, *to = spare;

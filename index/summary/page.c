@@ -5,9 +5,9 @@
 #include "codecs/base/err.h"
 
 /*
- * A run: pc less that of the one before; a byte, how it was entered and how it ended and these flags; context, mode and
- * instruction set, if they are others; instructions, bytes of code, count, chunks; the difference of its number to that of the
- * one before, its sign in the lowest bit; its first group and how many more to its last; the code. Numbers are LEB128.
+ * A run: pc minus the previous run's; a byte with entered, ended and flags; context, mode and instruction set if they
+ * differ from the previous run's; instructions, bytes of code, count, chunks; the difference of its number to the
+ * previous one's, with the sign in the lowest bit; its first group, and last minus first; the code. Numbers are LEB128.
  */
 enum { ENDED_SHIFT = 3, SAME = 0x40, HOW_MASK = 7 };
 
@@ -32,7 +32,7 @@ static void note(struct hf_page_writer *w, const struct hf_page_run *run)
 
 	if (!w->facts.runs++)
 		w->facts.first = run->run.key.first;
-	/* The code may end at the last address there is. */
+	/* The code may end at the end of memory. */
 	if (end < run->run.key.first)
 		w->facts.end = UINT64_MAX;
 	else if (end > w->facts.end)
@@ -112,7 +112,7 @@ static int get_numbers(struct hf_page_reader *r, uint64_t *numbers, size_t n)
 	return 0;
 }
 
-/* The code must be as many instructions as it says: the last one's pc follows. */
+/* Reads the code, which must have that number of instructions, and sets the last pc. */
 static int get_code(struct hf_page_reader *r, struct hf_run *run)
 {
 	uint32_t opcode, at = 0, insns = 0;

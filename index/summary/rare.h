@@ -2,12 +2,11 @@
 /*
  * Rare events of a hart: at which ordinals, by kind and value.
  *
- * The ordinal of an event is that of the last instruction that retired before it, or with it; 0 if none did. So a slice
- * of that one instruction shows it.
+ * The ordinal of an event is that of the last instruction that retired before or with it; 0: none did. So a slice of
+ * that one instruction shows the event.
  *
- * Where a chunk has too many of a kind for the size that a summary may have, only their number is kept, and where they
- * have too many values, not those. An answer says so: it is a block of instructions, and may be of another value; decoding
- * tells.
+ * To bound the size of a summary, only the number is kept of a kind with too many events in a chunk, and of events with
+ * too many values not these. A hit is then a block of instructions, or may have another value: decoding tells.
  */
 #ifndef HF_INDEX_SUMMARY_RARE_H
 #define HF_INDEX_SUMMARY_RARE_H
@@ -17,19 +16,19 @@
 
 struct hf_summary;
 
-/* Of what a kind and its detail are called in a file: kind << this | detail. */
+/* In files: kind << this | detail. */
 #define HF_RARE_DETAIL_BITS 8
 
 enum hf_rare_kind {
 	HF_RARE_TRAP,	       /* enum hf_rare_trap; value: the cause, as struct hf_ev_trap has it */
-	HF_RARE_TRAP_RETURN,   /* no value here and where none is named */
+	HF_RARE_TRAP_RETURN,   /* no value, as below if none is named */
 	HF_RARE_CONTEXT,       /* HF_RARE_CONTEXT_ALL, or 1 + n; value: of the field 1 << n (enum hf_context_field) */
 	HF_RARE_MARKER,	       /* value: its number */
-	HF_RARE_TIMESTAMP,     /* detail: 1 if the source says that it does not know the time */
+	HF_RARE_TIMESTAMP,     /* detail 1: the source does not know the time */
 	HF_RARE_CYCLES,	       /* the same */
 	HF_RARE_GAP,	       /* value: its enum hf_err, negated */
 	HF_RARE_DOUBT,	       /* the same */
-	HF_RARE_DISCONTINUITY, /* detail: 1 if what lies between was deliberately not traced */
+	HF_RARE_DISCONTINUITY, /* detail 1: what lies between was deliberately not traced */
 	HF_RARE_ATTEMPT,
 	HF_RARE_KINDS
 };
@@ -42,22 +41,22 @@ enum hf_rare_trap {
 	HF_RARE_TRAPS = 4
 };
 
-/* Detail of a context change: each of them is one of these, and one for each of the fields that it says. */
+/* Detail of a context change: each one is stored with this, and once for each field that it tells. */
 #define HF_RARE_CONTEXT_ALL 0u
 
 struct hf_rare_question {
 	enum hf_rare_kind kind;
-	bool any_detail; /* of contexts: HF_RARE_CONTEXT_ALL */
+	bool any_detail; /* for contexts: HF_RARE_CONTEXT_ALL */
 	uint8_t detail;
 	bool any_value;
 	uint64_t value;
 };
 
 struct hf_rare_hit {
-	uint64_t first, last; /* the ordinal, or where between the two it is */
-	uint64_t count;	      /* events there: several can be at one ordinal */
-	uint64_t before;      /* of those before it in the hart */
-	bool maybe;	      /* they may be of another value */
+	uint64_t first, last; /* the ordinal, or the block with it */
+	uint64_t count;	      /* events there; one ordinal may have several */
+	uint64_t before;      /* such events before it in the hart */
+	bool maybe;	      /* they may have another value */
 };
 
 /* What was found. */
@@ -67,16 +66,16 @@ struct hf_rare;
 int hf_rare_find(struct hf_summary *summary, uint32_t hart, const struct hf_rare_question *question,
 		 struct hf_rare **ret_rare);
 void hf_rare_free(struct hf_rare *rare);
-/* How many there are; *ret_maybe: of these, how many may be of another value. */
+/* How many events there are; *ret_maybe: how many of them may have another value. */
 uint64_t hf_rare_count(const struct hf_rare *rare, uint64_t *ret_maybe);
 
 /* HF_NOTE_END: there is none. HF_ERR_STATE, HF_ERR_NOMEM. */
 
-/* The hit with the n-th, from 0. */
+/* The hit with the n-th event, from 0. */
 int hf_rare_nth(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit);
 /* The first hit that may be at that ordinal or behind it. */
 int hf_rare_next(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit);
-/* Every hit, in their order within each span; returns what fn did, if not 0. */
+/* Every hit, in order; returns what fn did, if not 0. */
 typedef int (*hf_rare_fn)(void *ctx, const struct hf_rare_hit *hit);
 int hf_rare_each(struct hf_rare *rare, hf_rare_fn fn, void *ctx);
 /* The last hit that may be at that ordinal or before it. */

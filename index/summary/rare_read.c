@@ -8,13 +8,13 @@
 struct hf_rare {
 	struct hf_group_reader reader;
 	struct hf_group_keys keys;
-	uint8_t *answers;	   /* of each key: whether it is one; 2: maybe */
+	uint8_t *answers;	   /* for each key: 1 if it is asked for, 2: maybe */
 	uint64_t total, maybe;
 	bool counted;
-	uint64_t first, end;	   /* groups that may have any */
-	uint64_t *before;	   /* of each of these, and behind the last: events before it, once they are counted */
-	uint64_t *low, *high;	   /* of each: the least first and the greatest last ordinal of its hits */
-	uint64_t at;		   /* the group that was looked at last; UINT64_MAX: none */
+	uint64_t first, end;	   /* groups that may have hits */
+	uint64_t *before;	   /* events before each of these, and behind the last; NULL: not counted yet */
+	uint64_t *low, *high;	   /* of each: the least and the greatest ordinal of its hits */
+	uint64_t at;		   /* the group that was read last; UINT64_MAX: none */
 	struct hf_rare_hit *hits;
 	size_t hit_count;
 };
@@ -109,7 +109,7 @@ static int add_hit(struct hf_rare *rare, uint64_t first, uint64_t last, uint64_t
 	struct hf_rare_hit *before = rare->hit_count ? &rare->hits[rare->hit_count - 1] : NULL;
 	int err;
 
-	/* Hits at one place are one. */
+	/* Events of the same ordinals are one hit. */
 	if (before && before->first == first && before->last == last) {
 		before->count += count;
 		before->maybe |= maybe;
@@ -127,7 +127,7 @@ static int answer_of(const struct hf_rare *rare, uint64_t key)
 	return key < rare->keys.rare.count ? rare->answers[key] : HF_ERR_STATE;
 }
 
-/* Events with their ordinals: keys, then the ordinals. */
+/* Exact events: their keys, then their ordinals. */
 static int take_events(struct hf_rare *rare, uint64_t first, uint64_t insns, uint64_t n)
 {
 	struct hf_group_reader *r = &rare->reader;
@@ -210,7 +210,7 @@ static int read_chunks(struct hf_rare *rare, uint64_t group, uint64_t first)
 	return err;
 }
 
-/* The hits of a group, and where it begins. */
+/* Reads the hits of a group. */
 static int look_at(struct hf_rare *rare, uint64_t group)
 {
 	uint64_t first = 0, before = rare->before ? rare->before[group - rare->first] : 0;
@@ -241,7 +241,7 @@ static int look_at(struct hf_rare *rare, uint64_t group)
 	return hf_published_noted(&rare->reader.summary->file, err);
 }
 
-/* What is in the group that is at hand. */
+/* Sums up the group that was read. */
 static int count_group(struct hf_rare *rare, uint64_t i)
 {
 	uint64_t sum = rare->before[i];
@@ -259,7 +259,7 @@ static int count_group(struct hf_rare *rare, uint64_t i)
 	return 0;
 }
 
-/* How many events are before each group, and where they are. */
+/* Sets before, low and high. */
 static int count_groups(struct hf_rare *rare)
 {
 	const uint64_t n = rare->end > rare->first ? rare->end - rare->first : 0;

@@ -8,7 +8,7 @@
 
 /* ---- code ---- */
 
-/* Bytes of the instruction that begins with this halfword. */
+/* The size of the instruction that begins with this halfword. */
 static unsigned size_by_opcode(uint8_t isa, uint16_t halfword)
 {
 	switch (isa) {
@@ -49,10 +49,10 @@ bool hf_run_has(const struct hf_run *run, uint64_t pc, uint32_t *ret_opcode)
 	return at == wanted && hf_run_opcode(run, at, ret_opcode);
 }
 
-/* Instruction set and mode, as they lie in an instruction's last word. */
+/* Mask of instruction set and mode in an instruction's last word. */
 #define HOW UINT64_C(0xff00ff0000000000)
 #define NO_HOW UINT64_C(1)
-/* Its size likewise. */
+/* The same for its size. */
 #define SIZE UINT64_C(0x000000ff00000000)
 #define TWO UINT64_C(0x0000000200000000)
 #define FOUR UINT64_C(0x0000000400000000)
@@ -66,7 +66,7 @@ static inline uint64_t mix(uint64_t hash, uint32_t opcode)
 	return (hash + opcode) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* One more instruction, whose opcode lies like this in memory, behind those of the run. */
+/* Appends an instruction, with its opcode as in memory, to the run. */
 static void append(struct hf_run_cutter *c, uint64_t pc, uint32_t opcode, uint32_t size)
 {
 	hf_put32(c->code + c->run.bytes, opcode);
@@ -130,7 +130,7 @@ static int number_context(struct hf_run_cutter *c)
 
 /* ---- cutting ---- */
 
-/* The run at hand, if there is one, is complete. */
+/* Ends the present run, if there is one. */
 static int end(struct hf_run_cutter *c, enum hf_ended ended, enum hf_entered entered)
 {
 	int err = 0;
@@ -196,7 +196,7 @@ static enum hf_entered entered_by(uint8_t flow)
 	}
 }
 
-/* Ends the run at hand if the instruction does not belong to it. */
+/* Ends the present run if the instruction does not continue it. */
 static int separate(struct hf_run_cutter *c, const struct hf_ev_insn *insn, bool odd)
 {
 	if (insn->pc != c->next)
@@ -208,13 +208,13 @@ static int separate(struct hf_run_cutter *c, const struct hf_ev_insn *insn, bool
 	return 0;
 }
 
-/* Flows, besides jumps, that somebody may watch. */
+/* Flows besides jumps that watches get. */
 enum {
 	WATCHED = 1 << HF_FLOW_CALL | 1 << HF_FLOW_INDIRECT_CALL | 1 << HF_FLOW_RETURN | 1 << HF_FLOW_SWAP |
 		  1 << HF_FLOW_TRAP_CALL | 1 << HF_FLOW_TRAP_RETURN,
 };
 
-/* A jump to where its register says. */
+/* A jump to the value of a register. */
 static int end_by_jump(struct hf_run_cutter *c, const struct hf_event *ev)
 {
 	const bool reaches = hf_stub_reaches(&c->stub, &ev->insn);
@@ -224,7 +224,7 @@ static int end_by_jump(struct hf_run_cutter *c, const struct hf_event *ev)
 	return err ? err : tell(c, ev);
 }
 
-/* What an instruction says of the flow behind it. */
+/* Ends the run if the instruction's flow does. */
 static inline int end_by_flow(struct hf_run_cutter *c, const struct hf_event *ev)
 {
 	if (ev->flags & HF_EVF_TAKEN && ev->insn.flow == HF_FLOW_INDIRECT_JUMP &&
@@ -247,7 +247,7 @@ static int put_insn(struct hf_run_cutter *c, const struct hf_event *ev)
 	const bool odd = size != size_by_opcode(insn->isa, (uint16_t)opcode);
 	int err = c->run.insns ? separate(c, insn, odd) : 0;
 
-	/* What is behind a cut may be elsewhere too. */
+	/* Behind a cut the flow may also be elsewhere. */
 	if (!err && !c->run.insns && c->entered == HF_ENTERED_SEQUENCE && insn->pc != c->next)
 		c->entered = HF_ENTERED_OTHER;
 	if (!err && !c->run.insns)
@@ -295,16 +295,15 @@ static int put_other(struct hf_run_cutter *c, const struct hf_event *ev)
 	return err ? err : tell(c, ev);
 }
 
-/* Kinds of events, besides instructions, that may end a run, or are watched. */
+/* Kinds of events besides instructions that may end a run, or are watched. */
 enum {
 	ENDING = 1 << HF_EVENT_TRAP | 1 << HF_EVENT_TRAP_RETURN | 1 << HF_EVENT_CONTEXT | 1 << HF_EVENT_DISCONTINUITY |
 		 1 << HF_EVENT_GAP | 1 << HF_EVENT_DOUBT | 1 << HF_EVENT_CYCLES,
 };
 
 /*
- * Most of all events: instructions that continue the run at hand, and what does not matter to it. Takes them, up to one
- * that ends it, which is the last; returns how many. With everything in registers, which a store to the code would
- * otherwise have read again.
+ * The fast path for most events: takes instructions that continue the present run, and events that do not matter, up to
+ * one that ends it; returns how many. Its local copies need not be read again after each store to the code.
  */
 static size_t extend(struct hf_run_cutter *c, const struct hf_event *ev, size_t n)
 {
@@ -385,7 +384,7 @@ static void learn(struct hf_run_known *known, const struct hf_event *ev, const s
 	}
 }
 
-/* As hf_run_cutter_put of its events. */
+/* hf_run_cutter_put for the events of a stretch. */
 static int put_stretch(struct hf_run_cutter *c, const struct hf_event *ev, const struct hf_stretch *stretch)
 {
 	struct hf_run_known *known = &c->known[stretch->place];

@@ -87,7 +87,7 @@ static uint64_t hash_of(const struct hf_run *run)
 	return h ^ h >> 32;
 }
 
-/* The slot of the run, or the one where it is to be. */
+/* The slot of the run, or the empty one for it. */
 static uint32_t find(const struct hf_run_table *t, const struct hf_run *run, uint64_t hash)
 {
 	uint32_t at = (uint32_t)hash & t->slot_mask;
@@ -172,7 +172,7 @@ int hf_run_table_settle(struct hf_run_table *t)
 	return err;
 }
 
-/* Of the run whose postings begin at that one; the number of the next run's first. */
+/* Codes the run whose postings begin at at; returns where the next run's begin. */
 static size_t code_run(struct hf_run_table *t, size_t at, uint64_t last, struct hf_raw *totals)
 {
 	const uint64_t run = t->postings[at].run;
@@ -232,7 +232,7 @@ int hf_run_table_end(struct hf_run_table *t)
 	return t->chunk % HF_GROUP_CHUNKS ? end_group(t, t->chunk / HF_GROUP_CHUNKS) : 0;
 }
 
-/* ---- in their order ---- */
+/* ---- sorting ---- */
 
 static int compare(const void *a, const void *b, void *ctx)
 {

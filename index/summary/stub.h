@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stubs of a procedure linkage table: a few instructions that jump to where a slot says. A call of one is a call of what
- * it reaches. They are told by that jump alone, and by how far it is from where the call went to, so that the middle of
- * a stub, where a chunk may begin, tells the same. Internal to index/ and fs/find/.
+ * Stubs of a procedure linkage table: a few instructions that jump to the address in a slot. A call of a stub is a call
+ * of its target. A stub is recognised only by that jump and its distance from the target of the call, so a chunk that
+ * begins in the middle of one makes no difference. Internal to index/ and fs/find/.
  *
  * RISC-V psABI, "Procedure linkage table": jalr t1, t3, and jr t3 of the first entry; lld: jalr t1, t2 behind an lpad.
  * AAELF64, "PLT sequences": br x17. AAELF32: ldr pc, [ip, #...]!, and ldr pc, [lr, #8]! of the first entry.
@@ -12,12 +12,12 @@
 
 #include "codecs/event.h"
 
-/* A call that reached more of them in a row went to the last of these. */
+/* Most stubs in a row: a call that goes through more counts as one of the last of these. */
 #define HF_STUB_LINKS 4u
-/* No more instructions are before such a jump since the call. */
+/* Most instructions from the call to such a jump. */
 #define HF_STUB_INSNS 64u
 
-/* At how many bytes from its beginning a stub has that instruction as its jump: a bit for each number; 0: none has. */
+/* The offsets, in bytes from the beginning of a stub, at which that instruction is its jump, as bits; 0: none. */
 static inline uint64_t hf_stub_places(const struct hf_ev_insn *insn)
 {
 	const uint64_t one = 1;
@@ -40,8 +40,8 @@ static inline uint64_t hf_stub_places(const struct hf_ev_insn *insn)
 	}
 }
 
-/* Whether a dynamic linker jumps so to a function that it has found, from what the first entry of the table went to: br x16
- * or x17; jr t1. Other functions may do so too, if they end with a call of another. */
+/* Whether a dynamic linker's resolver jumps like this to a function that it has found: br x16 or x17; jr t1. Other
+ * functions may also end so, with a tail call. */
 static inline bool hf_is_linker_jump(const struct hf_ev_insn *insn)
 {
 	return insn->isa == HF_ISA_A64 ? (insn->opcode & ~0x20u) == 0xd61f0200
@@ -49,13 +49,13 @@ static inline bool hf_is_linker_jump(const struct hf_ev_insn *insn)
 						 (insn->opcode == 0x00030067 || insn->opcode == 0x8302);
 }
 
-/* The same from that function: not where its beginning or another function is. */
+/* The same for a jump in a function that begins at from, at an offset that resolvers have. */
 static inline bool hf_is_found_jump(uint64_t from, const struct hf_ev_insn *insn)
 {
 	return hf_is_linker_jump(insn) && insn->pc - from >= 0x40 && insn->pc - from < 0x200;
 }
 
-/* Whether that instruction, a jump that was taken, ends a stub that begins at from. */
+/* Whether that instruction, a taken jump, is the jump of a stub that begins at from. */
 static inline bool hf_is_stub_jump(uint64_t from, const struct hf_ev_insn *insn)
 {
 	const uint64_t at = insn->pc - from;
@@ -63,20 +63,20 @@ static inline bool hf_is_stub_jump(uint64_t from, const struct hf_ev_insn *insn)
 	return at < 64 && hf_stub_places(insn) >> at & 1;
 }
 
-/* Where the last call of a hart went to, and through how many stubs, as long as nothing else sent the flow elsewhere. */
+/* The target of the last call of a hart, and through how many stubs it went, as long as no other transfer came. */
 struct hf_stub {
 	bool called;
 	uint8_t links;
 	uint64_t from;
 };
 
-/* Whether a jump, which the instruction is, goes on with the call. */
+/* Whether the instruction, a jump, continues the call. */
 static inline bool hf_stub_reaches(const struct hf_stub *stub, const struct hf_ev_insn *insn)
 {
 	return stub->called && stub->links < HF_STUB_LINKS && hf_is_stub_jump(stub->from, insn);
 }
 
-/* A call, or (more) a jump that goes on with it, leads to that pc. */
+/* A call, or (more) a jump that continues it, goes to that pc. */
 static inline void hf_stub_called(struct hf_stub *stub, uint64_t pc, bool more)
 {
 	*stub = (struct hf_stub){.called = true, .links = more ? (uint8_t)(stub->links + 1) : 0, .from = pc};

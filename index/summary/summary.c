@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* What a hart can have: sets of them, and tables by their numbers, must fit into memory. */
+/* Limits of a hart: sets, and tables by number, must fit into memory. */
 #define CHUNKS_MAX (UINT64_C(1) << 30)
 #define RUNS_MAX (UINT64_C(1) << 28)
 
@@ -140,7 +140,7 @@ int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t numbe
 
 /* ---- runs ---- */
 
-/* A look-up, with room for one page. */
+/* A look-up, with memory for one page. */
 struct search {
 	struct hf_summary *summary;
 	const struct hf_summary_hart *hart;
@@ -152,14 +152,14 @@ struct search {
 	uint8_t bytes[HF_PAGE_BYTES_MAX];
 };
 
-/* The lowest pc of a page of the span. */
+/* The first pc of a page of the span. */
 static int first_of(struct search *s, uint64_t page, uint64_t *ret_first)
 {
 	return hf_summary_fetch_number(s->summary, &hf_table_summary_page, s->hart->slot, s->span.page + page,
 				       ret_first);
 }
 
-/* The last page that begins before every run that can reach s->first: runs are not longer than HF_RUN_BYTES. */
+/* The last page that begins before all runs that may contain s->first: a run has at most HF_RUN_BYTES. */
 static int first_page(struct search *s, uint64_t *ret_page)
 {
 	const uint64_t lowest = s->first > HF_RUN_BYTES ? s->first - HF_RUN_BYTES : 0;
@@ -183,7 +183,7 @@ static int first_page(struct search *s, uint64_t *ret_page)
 
 static bool reaches(const struct search *s, const struct hf_run *run)
 {
-	/* The code may end at the last address there is. */
+	/* The code may end at the end of memory. */
 	return run->key.first < s->end && (run->key.first > s->first || s->first - run->key.first < run->bytes);
 }
 
@@ -287,7 +287,7 @@ static int add_count(void *ctx, const struct hf_summary_run *run)
 int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uint64_t *ret_count)
 {
 	struct counting c = {.pc = pc};
-	/* Nothing begins at the last address. */
+	/* No instruction begins at the last address. */
 	int err = pc == UINT64_MAX ? 0 : hf_summary_runs(summary, hart, pc, pc + 1, add_count, &c);
 
 	*ret_count = c.count;

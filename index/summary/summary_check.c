@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether all that a summary says can be. */
+/* Checks that the contents of a summary are consistent. */
 #include "index/summary/group_read.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
@@ -11,7 +11,7 @@
 /* ---- runs ---- */
 
 struct check {
-	uint64_t *count; /* of each run: executions that no chunk has told of yet */
+	uint64_t *count; /* of each run: executions not yet found in a chunk */
 	uint64_t insns;
 };
 

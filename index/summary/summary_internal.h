@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A published summary as its readers see it: its rows. Internal to index/.
- */
+/* The rows of a published summary, for its readers. Internal to index/. */
 #ifndef HF_INDEX_SUMMARY_INTERNAL_H
 #define HF_INDEX_SUMMARY_INTERNAL_H
 
@@ -17,7 +15,7 @@ struct hf_summary {
 
 /* NULL: there is no such hart. */
 const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *summary, uint32_t id);
-/* A row that must be there: HF_ERR_STATE if it is not. */
+/* A row that must exist: HF_ERR_STATE if it does not. */
 int hf_summary_fetch(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,
 		     void *ret_row);
 
@@ -25,7 +23,7 @@ int hf_summary_fetch(struct hf_summary *summary, const struct hf_table *table, u
 int hf_summary_fetch_number(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,
 			    uint64_t *ret_number);
 
-/* Looks at all that a summary says of the calls of a hart. */
+/* Checks all calls of a hart. */
 int hf_summary_check_calls(struct hf_summary *summary, uint32_t hart);
 
 #endif

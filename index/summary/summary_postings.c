@@ -15,11 +15,11 @@ struct telling {
 	const uint8_t *wanted;
 	hf_postings_fn fn;
 	void *ctx;
-	uint64_t *run; /* of the group at hand */
+	uint64_t *run; /* of the present group */
 	uint64_t count, room;
 };
 
-/* The runs of a group: 1 if one of them is wanted. */
+/* Reads the runs of a group. 1: one of them is wanted. */
 static int read_runs(struct telling *t, uint64_t group)
 {
 	struct hf_group_reader *r = &t->reader;
@@ -47,7 +47,7 @@ static int read_runs(struct telling *t, uint64_t group)
 	return wanted;
 }
 
-/* Behind n numbers, of which only the ends are looked at. NULL: there are fewer. */
+/* Skips n numbers, by their last bytes only. NULL: there are fewer. */
 static const uint8_t *skip_numbers(const uint8_t *p, const uint8_t *end, unsigned n)
 {
 	for (; n >= 8 && end - p >= 8; p += 8)
@@ -118,7 +118,7 @@ struct loading {
 	struct hf_raw code;
 };
 
-/* Where the code lies is known once there is all of it: until then it is an offset. */
+/* code is an offset until all code is there, for its memory may move. */
 static int take_run(void *ctx, const struct hf_summary_run *run)
 {
 	struct loading *l = ctx;

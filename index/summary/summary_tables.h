@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of summaries, and what a row of each is. Internal to index/. */
+/* The tables of summaries, and their rows. Internal to index/. */
 #ifndef HF_INDEX_SUMMARY_TABLES_H
 #define HF_INDEX_SUMMARY_TABLES_H
 
@@ -22,12 +22,12 @@ struct hf_summary_hart {
 	uint32_t id;
 };
 
-/* Table span: runs with numbers that follow one another, first executed from one place of the hart to the next. */
+/* Table span: runs with consecutive numbers, of one part of the hart. */
 struct hf_summary_span {
-	uint64_t group; /* the first that has any */
+	uint64_t group; /* the first that has one of them */
 	uint64_t insns;
-	uint64_t number, runs; /* number of the first, and how many there are */
-	uint64_t page, pages;  /* its first page, and how many there are */
+	uint64_t number, runs; /* number of the first run; how many there are */
+	uint64_t page, pages;  /* its first page; how many there are */
 };
 
 /* Table context: struct hf_run_context. */
@@ -53,7 +53,7 @@ struct hf_summary_section {
 	uint8_t data[HF_SECTION_PIECE];
 };
 
-/* Table calls: of each hart, and how many nodes and pages there are. */
+/* Table calls: facts of each hart, and how many nodes and pages it has. */
 struct hf_summary_calls {
 	uint64_t nodes, node_pages, stack_pages;
 	struct hf_call_facts facts;
@@ -61,7 +61,7 @@ struct hf_summary_calls {
 
 /* Tables node and stack: pages of summary/call_page.h, compressed. */
 struct hf_summary_call_page {
-	uint64_t first, count; /* number of the first node or chunk, and how many there are */
+	uint64_t first, count; /* number of the first node or chunk; how many there are */
 	uint32_t size;	       /* not compressed */
 	uint32_t n;
 	uint8_t data[HF_SUMMARY_PAGE_MAX];
@@ -70,7 +70,7 @@ struct hf_summary_call_page {
 /* Of summaries: the structs of these names. */
 extern const struct hf_table hf_table_summary_meta, hf_table_summary_hart, hf_table_summary_span,
 	hf_table_summary_context, hf_table_summary_page, hf_table_summary_section;
-/* struct hf_summary_calls; struct hf_summary_call_page of both others. */
+/* Rows: struct hf_summary_calls; for the two others struct hf_summary_call_page. */
 extern const struct hf_table hf_table_summary_calls, hf_table_summary_node, hf_table_summary_stack;
 
 #endif

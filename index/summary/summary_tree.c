@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zstd.h>
 
-/* A page of nodes or stacks, unpacked. */
+/* A decompressed page of nodes or stacks. */
 struct page {
 	struct hf_summary_call_page row;
 	struct hf_call_page_reader reader;
@@ -44,7 +44,7 @@ void hf_summary_tree_free(struct hf_summary_tree *tree)
 	free(tree);
 }
 
-/* The next node of the tree, of which those before it are there. */
+/* Adds the next node to the tree. */
 static int take_node(struct hf_summary_tree *tree, const struct hf_call_node *node, uint64_t insns)
 {
 	const uint32_t n = tree->count, parent = node->parent;
@@ -79,7 +79,7 @@ static int take_page(struct hf_summary_tree *tree, struct page *page, uint64_t n
 	return err == HF_NOTE_END ? 0 : err;
 }
 
-/* What is below each; and whether all is as much as the hart executed. */
+/* Sums up below, and checks that all together is what the hart executed. */
 static int add_up(struct hf_summary_tree *tree, uint64_t insns)
 {
 	uint64_t sum = 0;
@@ -174,7 +174,7 @@ int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_su
 
 /* ---- stacks ---- */
 
-/* lowest: whether it begins with a root or with a trap. */
+/* lowest: the kind with which it begins, a root or a trap. */
 static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_piece *piece, enum hf_call_kind lowest,
 		      struct hf_summary_stack *stack)
 {
@@ -220,7 +220,7 @@ static int take_stack(const struct hf_summary_tree *tree, const struct hf_call_s
 	return 0;
 }
 
-/* The last page that begins at that chunk or before it. */
+/* The last page that begins at or before that chunk. */
 static int find_page(struct hf_summary *s, uint64_t slot, uint64_t pages, uint64_t chunk, uint64_t *ret_page)
 {
 	uint64_t low = 0, high = pages;
@@ -281,7 +281,7 @@ int hf_summary_stack_at(struct hf_summary *summary, const struct hf_summary_tree
 	return hf_published_noted(&summary->file, err);
 }
 
-/* Of that page, and before that chunk: the last stack that is of the context; *ret_chunk is HF_NOWHERE if none is. */
+/* The last stack of that context in the page, before that chunk; *ret_chunk: HF_NOWHERE if there is none. */
 static int search_page(struct page *page, const struct hf_summary_tree *tree, uint32_t context, uint64_t chunk,
 		       uint64_t *ret_chunk, struct hf_summary_stack *ret_stack)
 {
@@ -373,7 +373,7 @@ int hf_summary_each_stack(struct hf_summary *summary, const struct hf_summary_tr
 	return hf_published_noted(&summary->file, err);
 }
 
-/* ---- an estimate of a part ---- */
+/* ---- the tree of a range, estimated ---- */
 
 struct sampling {
 	struct hf_index *index;
@@ -400,7 +400,7 @@ static int take_sample(void *ctx, uint64_t number, const struct hf_summary_stack
 	return 0;
 }
 
-/* Those nodes that have something of their own or below them. */
+/* Keeps nodes that have instructions of their own or below them. */
 static int keep_sampled(const struct sampling *s, struct hf_summary_tree *to)
 {
 	const struct hf_summary_tree *from = s->tree;
@@ -462,9 +462,9 @@ int hf_summary_tree_sample(struct hf_summary *summary, struct hf_index *index, c
 	return err;
 }
 
-/* ---- all of it ---- */
+/* ---- checking ---- */
 
-/* The stacks of one page, which begins at that chunk. */
+/* Checks the stacks of a page that begins at that chunk. */
 static int check_page(struct page *page, const struct hf_summary_tree *tree, uint64_t chunk,
 		      struct hf_summary_stack *stack)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Coarser by this. */
+/* Each coarser level has so many bits more. */
 enum { STEP = 3, LAST_STEP = 60 };
 
 int hf_units_add(struct hf_units *u, const struct hf_range *ranges, size_t n)
@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* All units `by` bits larger: ranges that meet become one. 64: all memory. */
+/* Makes units `by` bits larger; ranges that then touch become one. 64: all memory. */
 static void put_together(struct hf_units *u, unsigned by)
 {
 	size_t n = 0;
@@ -114,8 +114,8 @@ static size_t size_of(const struct hf_units *u)
 	return size;
 }
 
-/* Below this level there are more bytes in any case: where a distance is d, at a level that is s higher it is at least
- * d >> s, and if that is 2 the ranges are still two. */
+/* Below this level there are certainly more than most bytes: a distance d is at least d >> s at a level that is s
+ * higher, and if that is 2 or more, the ranges are still two. */
 static unsigned least_level(const struct hf_units *u, size_t most)
 {
 	uint32_t bits[65] = {0};

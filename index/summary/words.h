@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which chunks touch memory: what a summary says of writes and reads.
+ * Which chunks write or read which memory, from a summary.
  *
- * A chunk that has touched a byte of the range is always among the answers; one that has not may be, for what is kept
- * are words of 8 bytes (reads: lines of 64), or coarser units where a program touched too many. The coarsest unit of an
- * answer says how much of it is to be believed; decoding the chunk tells the instruction. A chunk is that of the
- * instruction: where a chunk ends between one and its accesses, these are decoded with the next chunk. Those of an
- * attempt are in the chunk of the last instruction that retired before it; in chunk 0 if none did. Addresses are as the
- * source has them, so an address with a tag is another one than that without.
+ * Each chunk that touched a byte of the range is among the answers; others may be, for stored are words of 8 bytes
+ * (reads: lines of 64), or coarser units where a program touched too many. The level of an answer is the coarsest unit
+ * in it; decoding the chunk gives the instructions. The chunk is that of the instruction, even if its accesses are
+ * decoded with the next chunk. Accesses of an attempt are in the chunk of the last instruction that retired before it;
+ * in chunk 0 if none did. Addresses are those of the source: with a tag an address is another one.
  */
 #ifndef HF_INDEX_SUMMARY_WORDS_H
 #define HF_INDEX_SUMMARY_WORDS_H
@@ -15,7 +14,7 @@
 #include "index/summary/chunk_set.h"
 #include "index/summary/units.h"
 
-/* What is asked. Of attempts, which did not retire, apart. */
+/* What is asked. Attempts, which did not retire, are separate. */
 enum hf_words_what {
 	HF_WORDS_WRITES = HF_SECTION_WRITES,
 	HF_WORDS_READS = HF_SECTION_READS,
@@ -33,23 +32,23 @@ enum hf_words_what {
 /* Accesses whose address the source does not tell have this level: they may be anywhere. */
 #define HF_WORDS_UNKNOWN 63u
 
-/* Bytes in [first, last], and chunks in [low, high). anywhere: an access of unknown address may be one of them. */
+/* Bytes [first, last], and chunks [low, high). anywhere: an access of unknown address counts, too. */
 struct hf_words_place {
 	uint64_t first, last, low, high;
 	bool anywhere;
 };
 
 /*
- * The chunks that may touch a byte of [first, last], in *ret_set, to be freed; its level is the coarsest unit that made
- * one of them an answer, at least that of the part. Chunks with an access of unknown address are in *ret_unknown
- * instead, unless that is NULL, or in *ret_set with anywhere. Of chunks outside of [low, high) nothing is known afterwards.
+ * *ret_set, to be freed: the chunks that may touch a byte of [first, last]; its level is the coarsest unit that made
+ * one of them an answer. Chunks with an access of unknown address are in *ret_unknown (may be NULL) instead, or with
+ * anywhere in *ret_set. Of chunks outside of [low, high) the sets tell nothing.
  *
- * HF_ERR_UNSUPPORTED: the source tells nothing of such accesses, so nobody knows. HF_ERR_NOT_FOUND: there is no such
- * hart. HF_ERR_STATE, HF_ERR_NOMEM.
+ * HF_ERR_UNSUPPORTED: the source does not tell such accesses. HF_ERR_NOT_FOUND: there is no such hart. HF_ERR_STATE,
+ * HF_ERR_NOMEM.
  */
 int hf_words_find_in(struct hf_summary *summary, uint32_t hart, enum hf_words_what what,
 		     const struct hf_words_place *place, struct hf_chunk_set *ret_set, struct hf_chunk_set *ret_unknown);
-/* The same of all chunks. */
+/* The same for all chunks. */
 int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first, uint64_t last,
 		  struct hf_chunk_set *ret_set, struct hf_chunk_set *ret_unknown);
 

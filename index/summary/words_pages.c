@@ -13,7 +13,7 @@ struct counting {
 	struct hf_words_pages *pages;
 	struct hf_hash_map map; /* of these */
 	size_t room;
-	uint64_t *chunk; /* of each page: the last one that touched it */
+	uint64_t *chunk; /* of each page: the last chunk that touched it */
 	uint32_t last;	 /* number of the page that was found last */
 };
 
@@ -28,7 +28,7 @@ static int by_place(const void *a, const void *b)
 	return x->last < y->last ? -1 : x->last > y->last;
 }
 
-/* How many pages a range is made of; 0: it stays as it is. */
+/* How many pages the range has; 0: it is too large to be split. */
 static uint64_t count_pages(const struct hf_range *range, unsigned level)
 {
 	const uint64_t n = (range->last >> HF_WORDS_PAGE) - (range->first >> HF_WORDS_PAGE);
@@ -45,14 +45,14 @@ static struct hf_words_page page_of(const struct hf_range *range, uint64_t i)
 
 /* ---- pages ---- */
 
-/* HF_ERR_LIMIT: it is one page too many. */
+/* Finds or adds the page. HF_ERR_LIMIT: there are too many. */
 static int find_page(struct counting *c, const struct hf_words_page *page, uint32_t *ret_number)
 {
 	const uint32_t hash = hf_hash_of(page->first >> HF_WORDS_PAGE, page->last);
 	struct hf_words_pages *pages = c->pages;
 	int err;
 
-	/* Neighbours mostly lie in one page. */
+	/* Neighbouring ranges are mostly in one page. */
 	*ret_number = c->last;
 	if (pages->count && !by_place(&pages->page[c->last], page))
 		return 0;

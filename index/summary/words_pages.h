@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In how many chunks each page of memory was touched: what a summary says of writes and reads (words.h), summed up.
+ * In how many chunks each page of memory was written or read (words.h).
  */
 #ifndef HF_INDEX_SUMMARY_WORDS_PAGES_H
 #define HF_INDEX_SUMMARY_WORDS_PAGES_H
 
 #include "index/summary/words.h"
 
-/* So many pages; what is beyond is counted as left out. */
+/* Most pages; ranges in others are counted in left_out. */
 #define HF_WORDS_PAGES_MAX (UINT32_C(1) << 19)
 
-/* Bytes [first, last]: a page of 4,096, or more where only more is known. One may lie in another then. */
+/* Bytes [first, last]: a page of 4,096, or a larger range if no more is known, which may contain pages. */
 struct hf_words_page {
 	uint64_t first, last;
 	bool unknown;	 /* accesses whose address the source does not tell */
@@ -24,7 +24,7 @@ struct hf_words_pages {
 };
 
 /*
- * Of the chunks in [first, end). To be freed after success. HF_ERR_UNSUPPORTED: the source tells nothing of such
+ * Counts over chunks [first, end). To be freed after success. HF_ERR_UNSUPPORTED: the source does not tell such
  * accesses. HF_ERR_NOT_FOUND: there is no such hart. HF_ERR_STATE, HF_ERR_NOMEM.
  */
 int hf_words_pages_count(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first,

@@ -10,8 +10,8 @@ struct asking {
 	enum hf_words_what what;
 	struct hf_words_place place;
 	struct hf_chunk_set *set, *unknown;
-	uint64_t filtered; /* which groups the filters were read of: number of the first, divided; plus 1 */
-	uint64_t may;	   /* of these, bits: those that may have an answer */
+	uint64_t filtered; /* whose filters were read last: group / HF_GROUP_FILTERS, plus 1 */
+	uint64_t may;	   /* a bit for each of these groups that may have an answer */
 };
 
 static int open_asking(struct asking *a, struct hf_summary *summary, uint32_t hart)
@@ -29,7 +29,7 @@ static int open_asking(struct asking *a, struct hf_summary *summary, uint32_t ha
 
 /* ---- filters ---- */
 
-/* Filters are of what retired. */
+/* Filters are of retired instructions only. */
 static int read_filters(struct asking *a, uint64_t number)
 {
 	struct hf_group_reader *r = &a->reader;
@@ -53,7 +53,7 @@ static int read_filters(struct asking *a, uint64_t number)
 	return err > 0 ? HF_ERR_STATE : err;
 }
 
-/* 1, 0, or an error. */
+/* Whether the group may have an answer: 1, 0, or an error. */
 static int may_answer(struct asking *a, uint64_t group)
 {
 	int err = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the files of a capture say what the capture does: all of them are made again, in memory, and compared row by
- * row. A build is the same whatever was interrupted and however many threads there are; only what zstd makes of the
- * same bytes may depend on its version.
+ * Compares the files of a capture with ones that are made again in memory, row by row. A build gives the same rows
+ * whatever was interrupted, with any number of threads; only the compressed bytes may depend on the version of zstd.
  */
 #include "index/upkeep/compare.h"
 
@@ -41,7 +40,7 @@ static const struct hf_table *const summary_tables[] = {
 static const struct hf_table *const *const tables_of[] = {
 	[HF_DB_INDEX] = index_tables, [HF_DB_VIEW] = view_tables, [HF_DB_SUMMARY] = summary_tables};
 
-/* A file as it is stored, and as it is now. */
+/* A stored file, and the same made again. */
 struct pair {
 	struct hf_store *stored, *made;
 };
@@ -93,7 +92,7 @@ static bool same_row(const struct hf_table *table, const void *stored, const voi
 	return table == &hf_table_summary_page ? same_page(stored, made) : hf_row_equal(table, stored, made);
 }
 
-/* The next rows at or behind *key, or the end of both, in *ret_same: what is stored and cannot be read is another. */
+/* Compares the next rows at or behind *key, or the end of both. A stored row that cannot be read differs. */
 static int same_step(const struct pair *pair, const struct hf_table *table, uint64_t *key, void *rows[2],
 		     bool *ret_same, bool *ret_end)
 {
@@ -128,7 +127,7 @@ static int compare_rows(const struct pair *pair, const struct hf_table *table, b
 	return err;
 }
 
-/* The code of the hart in that slot, unpacked: the caller frees it with hf_sink_fini_memory. */
+/* The decompressed code of the hart in that slot, for hf_sink_fini_memory. */
 static int unpack_image(struct hf_store *store, uint64_t slot, uint64_t *ret_events, struct hf_sink *ret_sink)
 {
 	struct hf_image *image;
@@ -177,7 +176,7 @@ static int compare_images(const struct pair *pair, bool *ret_same)
 	return err;
 }
 
-/* *ret_table: the first that is another; NULL: none. */
+/* *ret_table: the first that differs, or NULL. */
 static int compare_tables(const struct pair *pair, const struct hf_table *const *tables,
 			  const struct hf_table **ret_table)
 {
@@ -194,12 +193,12 @@ static int compare_tables(const struct pair *pair, const struct hf_table *const 
 
 struct comparison {
 	const struct hf_build *build;
-	int made_fd; /* the directory in memory */
+	int made_fd; /* the directory in memory, with the new files */
 	hf_examine_fn fn;
 	void *ctx;
 };
 
-/* A file that is not there, or is none, promises nothing; a view that nobody would make anew is not shown. */
+/* A missing or invalid file is passed over, and a table of a view that is not made any more. */
 static int compare_file(const struct comparison *c, const char *name, enum hf_db_kind kind)
 {
 	const struct hf_table *table = NULL;
@@ -248,7 +247,7 @@ static bool has_summary(const struct hf_build *build)
 	return true;
 }
 
-/* As the index that is there was made: with its limits, and with the records or a summary if it has them. */
+/* Builds as the stored index was built: with its limits, and with records or a summary if it has them. */
 static int make_again(const struct hf_build *build, struct hf_index *index, int dirfd, struct hf_diag *diag)
 {
 	struct hf_build again = *build;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for files of a capture that are no good: damaged, or not what their name says. */
+/* Finds files of a capture that are invalid: damaged, or not what their name says. */
 #include "index/upkeep/examine.h"
 
 #include "index/base/fault.h"
@@ -24,11 +24,11 @@ struct examiner {
 	enum hf_examine how;
 	hf_examine_fn fn;
 	void *ctx;
-	struct hf_index *index; /* NULL: it is not there, or no good */
-	bool fits;              /* the file that was opened last is there, and of that index */
+	struct hf_index *index; /* NULL: missing or invalid */
+	bool fits;              /* the file opened last is there and belongs to index */
 };
 
-/* What is no regular file at all; NULL: it is one, or there is none. */
+/* What it is if it is no regular file; NULL: it is one, or missing. */
 static const char *kind_of(int dirfd, const char *name)
 {
 	struct stat st;
@@ -41,7 +41,7 @@ static const char *kind_of(int dirfd, const char *name)
 				      : "is not a regular file";
 }
 
-/* Every page of the file. *ret_what is set if one is bad. */
+/* Reads every page of the file. what: set if one is bad. */
 static int look_at_pages(int fd, char *what, size_t size)
 {
 	struct stat st;
@@ -114,7 +114,7 @@ static int open_as(struct examiner *x, enum hf_db_kind kind, const struct hf_vie
 	}
 }
 
-/* Sets what[] if the file is no good. key: of a view table. */
+/* Sets what[] if the file is invalid. key: of a view table. */
 static int look_at_file(struct examiner *x, int fd, enum hf_db_kind kind, const struct hf_view_key *key,
 			char *what, size_t size)
 {
@@ -133,7 +133,7 @@ static int look_at_file(struct examiner *x, int fd, enum hf_db_kind kind, const 
 	return err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE ? 0 : err;
 }
 
-/* The same of one that has no file of its own. */
+/* The same for one in a pack. */
 static int look_in_packs(struct examiner *x, const char *name, enum hf_db_kind kind,
 			 const struct hf_view_key *key, char *what, size_t size)
 {

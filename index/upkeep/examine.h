@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking whether the files of an index are whole. */
+/* Checks whether the files of an index are valid. */
 #ifndef HF_INDEX_EXAMINE_H
 #define HF_INDEX_EXAMINE_H
 
@@ -7,18 +7,18 @@
 #include "index/base/view_key.h"
 
 /*
- * Looks at the decode index and at these views' tables, as far as they are there. fn hears of each that is not valid:
- * its name in the directory, and what is wrong in words that follow it. The files of other users, which are never used,
- * are passed over. HF_ERR_INDEX_DIR or a shortage: one could not be read, which says nothing about it. *ret_found (may be
+ * Checks the decode index and the tables of these views, where they exist. fn is called for each invalid one with its
+ * name in the directory, and what is wrong in words that follow the name. Files of other users are never used, and
+ * passed over. HF_ERR_INDEX_DIR or a shortage: one could not be read, which says nothing about it. *ret_found (may be
  * NULL): those that are valid and fit each other.
  */
 enum hf_examine {
-	HF_EXAMINE_OPENED, /* only what opening them tells */
-	HF_EXAMINE_PAGES, /* every page of them; what is not valid is removed, or put aside if hartfs did not make it */
+	HF_EXAMINE_OPENED, /* only opens them */
+	HF_EXAMINE_PAGES, /* every page; an invalid file is removed, or put aside if hartfs did not make it */
 };
 struct hf_examined {
 	bool index;
-	bool summary;        /* there is one, or nothing to sum up */
+	bool summary;        /* there is one, or none is needed */
 	uint64_t tables;     /* bit i: that of views[i] */
 };
 typedef void (*hf_examine_fn)(void *ctx, const char *name, const char *what);

@@ -30,12 +30,12 @@ struct pruner {
 	struct hf_prune *prune;
 	struct name *names; /* of the directory, that look like ours */
 	size_t name_count;
-	uint64_t (*live)[2]; /* identities of captures that are there, as the catalogues have them */
+	uint64_t (*live)[2]; /* identities of existing captures, from the catalogues */
 	size_t live_count;
-	struct name *alive; /* what the files of those captures begin with */
+	struct name *alive; /* prefixes of the file names of those captures */
 	size_t alive_count;
-	bool not_ours;		   /* what was looked at last is not of hartfs */
-	bool catalogue_unreadable; /* a catalogue cannot be read: what it knew is not to go */
+	bool not_ours;		   /* the file looked at last was not made by hartfs */
+	bool catalogue_unreadable; /* a catalogue cannot be read: its captures are unknown and must stay */
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -107,7 +107,7 @@ static bool is_empty(int dirfd, const char *name)
 	return dir && n == 2;
 }
 
-/* Of directories only empty ones. */
+/* Removes a file, or an empty directory. */
 static void drop(struct pruner *p, const char *name, const char *reason)
 {
 	struct hf_prune *prune = p->prune;
@@ -140,8 +140,8 @@ static bool is_file(int dirfd, const char *name)
 static const char damaged[] = "damaged", another_version[] = "of another version, or damaged";
 
 /*
- * Opens a file to be judged. *ret_reason: why it can go, as far as its pages tell. *ret_fd is -1 if it is nothing of
- * which that could be said: of somebody else, not made by hartfs, of a newer version, or no file.
+ * Opens a file to be judged. *ret_reason: why it can go, if its pages show that. *ret_fd is -1 if it is not to be
+ * judged: of another user, not made by hartfs, of a newer version, or no file.
  */
 static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int *ret_fd, const char **ret_reason)
 {
@@ -172,7 +172,7 @@ static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int
 	return err == HF_ERR_STATE ? 0 : err;
 }
 
-/* ---- what is there ---- */
+/* ---- which captures exist ---- */
 
 struct stamp {
 	uint64_t size, ino, mtime_ns;
@@ -187,7 +187,7 @@ static bool has_stamp(int root, const char *path, const struct stamp *stamp)
 	       (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec == stamp->mtime_ns;
 }
 
-/* A row of a catalogue: whether that file is what it was then. The stamp of a directory is that of its description. */
+/* Whether the file of a catalogue's row is unchanged. The stamp of a directory is that of its description. */
 static bool is_same(int root, sqlite3_stmt *stmt)
 {
 	static const char *const inside[] = {"", "/capture.ini", "/snapshot.ini"};
@@ -230,7 +230,7 @@ static int read_rows(struct pruner *p, sqlite3 *db, int root)
 	return err > 0 ? 0 : err;
 }
 
-/* The root of the archive as an O_PATH descriptor, -1 if it is not there any more. */
+/* The root of the archive as an O_PATH descriptor; -1: it is gone. */
 static int open_root(sqlite3 *db, int *ret_err)
 {
 	char path[PATH_SIZE];
@@ -256,7 +256,7 @@ static int read_catalogue(struct pruner *p, const char *name, const char **ret_r
 	sqlite3 *db;
 	int fd, root, err = look_at(p, name, HF_DB_CATALOGUE, &fd, ret_reason);
 
-	/* Of what stood in it nothing is known. */
+	/* Its captures are not known. */
 	p->catalogue_unreadable |= p->not_ours || *ret_reason;
 	if (err || fd < 0 || *ret_reason)
 		goto out;
@@ -282,7 +282,7 @@ out:
 	return err;
 }
 
-/* ---- what goes ---- */
+/* ---- which files go ---- */
 
 static bool is_live(const struct pruner *p, const struct hf_identity *identity)
 {
@@ -292,7 +292,7 @@ static bool is_live(const struct pruner *p, const struct hf_identity *identity)
 	return false;
 }
 
-/* A decoder of a later version, whose index is of use to somebody else. */
+/* Whether a decoder of a later version made it: a newer program can use it. */
 static bool is_newer(const struct hf_index_meta *meta)
 {
 	const struct hf_codec *codec = *meta->codec ? hf_index_codec_named(meta->codec) : NULL;
@@ -300,7 +300,7 @@ static bool is_newer(const struct hf_index_meta *meta)
 	return *meta->codec && (!codec || codec->version < meta->codec_version);
 }
 
-/* Looks at a decode index: spools and private files of its capture go or stay with it. */
+/* Judges a decode index. Spools and private files of its capture go or stay with it. */
 static int read_index(struct pruner *p, const char *name, const char **ret_reason)
 {
 	struct hf_index_meta meta;
@@ -331,7 +331,7 @@ out:
 	return err == HF_ERR_STATE ? 0 : err;
 }
 
-/* Whether a file in a pack is the decode index of a capture that is there. */
+/* Whether a file in a pack is the decode index of an existing capture. */
 static int read_packed(const struct pruner *p, const struct hf_pack *pack, const struct hf_pack_entry *entry,
 		       bool *ret_live)
 {
@@ -350,7 +350,7 @@ static int read_packed(const struct pruner *p, const struct hf_pack *pack, const
 	return err == HF_ERR_STATE ? 0 : err;
 }
 
-/* The captures of a pack that are there are alive; without any it can go. */
+/* Notes the existing captures of a pack; without any it can go. */
 static int read_captures(struct pruner *p, const struct hf_pack *pack, const char **ret_reason)
 {
 	size_t live_count = 0;
@@ -399,7 +399,7 @@ static int read_pack(struct pruner *p, const char *name, const char **ret_reason
 	return err;
 }
 
-/* A view table of a capture that is there speaks for itself: its index may be damaged, and be made again. */
+/* Judges a view table. It may stay without its index, which may be damaged and be made again. */
 static int read_table(struct pruner *p, const char *name, const char **ret_reason)
 {
 	struct hf_view_meta *meta = calloc(1, sizeof *meta);
@@ -428,7 +428,7 @@ out:
 	return err == HF_ERR_STATE ? 0 : err;
 }
 
-/* A summary goes with its capture, and by itself if it is damaged. */
+/* Judges a summary: it goes with its capture, or if it is damaged. */
 static int read_summary(struct pruner *p, const char *name, const char **ret_reason)
 {
 	int fd, err = look_at(p, name, HF_DB_SUMMARY, &fd, ret_reason);
@@ -449,7 +449,7 @@ static bool is_alive(const struct pruner *p, const char *hex)
 	return p->alive_count && bsearch(hex, p->alive, p->alive_count, sizeof *p->alive, compare_names);
 }
 
-/* Whether the content is ours, as far as a first look tells; what is in the making may still be empty. */
+/* Whether hartfs made the file, by a first look. A private file may still be empty. */
 static bool is_ours(const struct pruner *p, const char *name, int *ret_err)
 {
 	bool ours;
@@ -468,7 +468,7 @@ static bool is_ours(const struct pruner *p, const char *name, int *ret_err)
 	return ours;
 }
 
-/* A private file is taken up again by whoever builds that next, so it may be of use for a while. */
+/* A private file may be resumed by the next build, so it stays for a while. */
 static bool is_recent(const struct pruner *p, const char *name)
 {
 	struct timespec now;
@@ -479,7 +479,7 @@ static bool is_recent(const struct pruner *p, const char *name)
 	       now.tv_sec - st.st_mtim.tv_sec < HF_PRUNE_PART_AGE;
 }
 
-/* What belongs to no capture that is there, and what stands in the place of a file of one and is none. */
+/* Judges all other files: those of no existing capture, and what has the name of an index file and is none. */
 static void judge_rest(struct pruner *p, const char *name)
 {
 	int err;
@@ -489,7 +489,7 @@ static void judge_rest(struct pruner *p, const char *name)
 		drop(p, name, "was put aside, for hartfs did not make it");
 	else if (!err && !private && alive && !ours)
 		drop(p, name, "is in the place of an index file and is none");
-	/* Of what cannot be read nothing is known. */
+	/* A file that cannot be read is not judged. */
 	else if (err || ends_with(name, ".hfc") || ends_with(name, ".hfi") || ends_with(name, ".hfp") || alive ||
 		 (private && is_recent(p, name)) || !ours || (p->catalogue_unreadable && !private))
 		p->prune->kept++;
@@ -504,7 +504,7 @@ static bool is_published(const char *name, const char *end)
 	return name[0] != '.' && ends_with(name, end);
 }
 
-/* All files with that ending: those that read gives a reason for go, once all have been read. */
+/* All files with that ending: after all were read, those go for which read gave a reason. */
 static int judge(struct pruner *p, const char *end, read_fn read)
 {
 	const char **reasons = calloc(p->name_count + 1, sizeof *reasons);
