@@ -40,7 +40,7 @@ struct search {
 	size_t candidate_count;
 	struct place *place;
 	size_t place_count;
-	unsigned missing, hidden;
+	unsigned missing, hidden, unnamed;
 	const char *name; /* of the capture's file */
 };
 
@@ -224,8 +224,10 @@ static int add_place(struct search *s, const struct place *place, bool in_debug_
 		s->hidden += other->bias != place->bias || strcmp(other->name, place->name) != 0;
 		return 0;
 	}
-	if (s->place_count == PLACES_MAX)
+	if (s->place_count == PLACES_MAX) {
+		s->unnamed++;
 		return 0;
+	}
 	err = hf_array_room(&s->place, s->place_count, sizeof *place);
 	if (!err)
 		err = hf_setup_add_file(s->setup, &row);
@@ -330,6 +332,8 @@ int hf_perf_programs_find(struct hf_setup *setup, const struct hf_setup_opener *
 		err = hf_setup_warn(setup, s.name, 0,
 				    "%u mappings lie where another process has another file: names there are those of the first",
 				    s.hidden);
+	if (!err && s.unnamed)
+		err = hf_setup_warn(setup, s.name, 0, "%u mappings give no names: only the first %u do", s.unnamed, PLACES_MAX);
 	free(s.candidate);
 	free(s.place);
 	return err;
