@@ -129,6 +129,8 @@ struct hf_enc_env {
 	/* codecs/base/memo.h, zeroed, for the life of one encoder whose sink may only count; may be NULL: then it counts what
 	 * it writes. */
 	struct hf_memo *memo;
+	/* codecs/walk/known.h, zeroed, for the life of one encoder that has put_known; may be NULL: it knows no stretch. */
+	struct hf_walk_known *known;
 };
 
 /* What a side file of a view is made of: nothing that depends on the events, so that its size is known at once. */

@@ -15,11 +15,28 @@
 
 static_assert(HF_STRETCH_EVENTS <= 32, "a bit for each event");
 
-/* An event as four words, and side by side: what of it has to be there, and which bits that are. */
+/* Two words side by side. */
 typedef uint64_t pair __attribute__((vector_size(16)));
-struct shape {
-	pair value[2], mask[2];
+
+/* An event as four words: which bits of it have to be there. */
+enum what {
+	WHAT_INSN,
+	WHAT_LAST, /* its flags and its target are the exit's */
+	WHAT_OTHER, /* a register, or an access; of one of less than 8 bytes the data has no more: */
+	WHAT_SIZE,
+	WHATS = WHAT_SIZE + 8
 };
+
+static const pair masks[WHATS][2] = {
+	[WHAT_INSN] = {{UINT64_MAX, UINT64_MAX}, {0, UINT64_MAX}},
+	[WHAT_LAST] = {{~(UINT64_C(0xff) << 8), UINT64_MAX}, {0, UINT64_MAX}},
+	[WHAT_OTHER] = {{UINT64_MAX, 0}, {0, UINT64_MAX}},
+#define SIZE(n) [WHAT_SIZE + (n)] = {{UINT64_MAX, 0}, {UINT64_MAX << (8 * (n)), UINT64_MAX}}
+	SIZE(1), SIZE(2), SIZE(3), SIZE(4), SIZE(5), SIZE(6), SIZE(7),
+#undef SIZE
+};
+
+static_assert(offsetof(struct hf_event, flags) == 1, "the second byte");
 
 /* What a stretch is but for the flags and the target of its last instruction. */
 struct body {
@@ -34,7 +51,8 @@ struct body {
 		uint64_t target;
 		uint8_t flags;
 	} exit[EXITS];
-	struct shape shape[HF_STRETCH_EVENTS];
+	uint8_t what[HF_STRETCH_EVENTS]; /* enum what, of each event */
+	pair value[HF_STRETCH_EVENTS][2];	 /* what of it has to be there */
 };
 
 struct hf_stretch_finder {
@@ -103,7 +121,7 @@ static bool measure(const struct hf_event *ev, size_t n, struct body *b)
 {
 	size_t i = 1;
 
-	memset(b, 0, offsetof(struct body, shape));
+	memset(b, 0, offsetof(struct body, what));
 	b->pc = ev->insn.pc;
 	b->insns = 1;
 	b->riscv = is_riscv(&ev->insn);
@@ -129,23 +147,19 @@ static bool measure(const struct hf_event *ev, size_t n, struct body *b)
 	       (i < n && (ev[i].kind == HF_EVENT_INSN || ev[i].kind == HF_EVENT_MEM || ev[i].kind == HF_EVENT_REG));
 }
 
-static void set_shape(struct shape *s, const struct hf_event *ev, bool last)
+static void set_shape(struct body *b, unsigned i, const struct hf_event *ev)
 {
-	uint64_t mask[4] = {UINT64_MAX, 0, 0, UINT64_MAX};
+	unsigned what = WHAT_OTHER;
 
 	if (ev->kind == HF_EVENT_INSN)
-		mask[1] = UINT64_MAX;
-	else if (ev->kind == HF_EVENT_MEM)
-		mask[2] = wide_bits(ev);
-	if (last)
-		mask[0] = ~(UINT64_C(0xff) << 8); /* its flags are the exit's */
-	memcpy(s->value, ev, sizeof s->value);
-	memcpy(s->mask, mask, sizeof s->mask);
-	s->value[0] &= s->mask[0];
-	s->value[1] &= s->mask[1];
+		what = i == b->last ? WHAT_LAST : WHAT_INSN;
+	else if (ev->kind == HF_EVENT_MEM && wide_bits(ev))
+		what = WHAT_SIZE + ev->mem.size;
+	b->what[i] = (uint8_t)what;
+	memcpy(b->value[i], ev, sizeof b->value[i]);
+	b->value[i][0] &= masks[what][0];
+	b->value[i][1] &= masks[what][1];
 }
-
-static_assert(offsetof(struct hf_event, flags) == 1, "the second byte");
 
 /* ---- finding ---- */
 
@@ -155,11 +169,11 @@ static inline bool has_shape(const struct body *b, const struct hf_event *ev)
 	uint64_t words[2];
 
 	for (unsigned i = 0; i < b->events; i++) {
-		const struct shape *s = &b->shape[i];
+		const pair *mask = masks[b->what[i]];
 		pair word[2];
 
 		memcpy(word, &ev[i], sizeof word);
-		differ |= ((word[0] & s->mask[0]) ^ s->value[0]) | ((word[1] & s->mask[1]) ^ s->value[1]);
+		differ |= ((word[0] & mask[0]) ^ b->value[i][0]) | ((word[1] & mask[1]) ^ b->value[i][1]);
 	}
 	memcpy(words, &differ, sizeof words);
 	return !(words[0] | words[1]);
@@ -193,10 +207,19 @@ static struct body *learn(struct hf_stretch_finder *f, uint32_t set, const struc
 	if (!measure(ev, n, &measured))
 		return NULL;
 	f->oldest[set] = (uint8_t)((f->oldest[set] + 1) % WAYS);
-	memcpy(b, &measured, offsetof(struct body, shape));
+	memcpy(b, &measured, offsetof(struct body, what));
 	for (unsigned i = 0; i < b->events; i++)
-		set_shape(&b->shape[i], &ev[i], i == b->last);
+		set_shape(b, i, &ev[i]);
 	return b;
+}
+
+/* What comes behind the stretch is looked at next, and is not in the caches: it takes as long as this one does. */
+static inline void fetch_next(const struct hf_stretch_finder *f, const struct hf_event *next)
+{
+	const uint8_t *p = (const uint8_t *)&f->body[set_of(f, next->insn.pc) * WAYS];
+
+	for (unsigned i = 0; i < 6; i++)
+		__builtin_prefetch(p + 64 * i);
 }
 
 /* NULL: there is none. */
@@ -205,7 +228,11 @@ static inline struct body *find_body(struct hf_stretch_finder *f, uint32_t set, 
 	for (unsigned way = 0; way < WAYS; way++) {
 		struct body *b = &f->body[set * WAYS + way];
 
-		if (b->pc == ev->insn.pc && b->events && b->events <= n && has_shape(b, ev))
+		if (b->pc != ev->insn.pc || !b->events || b->events > n)
+			continue;
+		if (b->events < n)
+			fetch_next(f, ev + b->events);
+		if (has_shape(b, ev))
 			return b;
 	}
 	return learn(f, set, ev, n);

@@ -391,6 +391,15 @@ static void go_on(struct hf_etrace_enc *e, struct plan *plan, const struct hf_et
 	s->before_pc = insn->pc;
 }
 
+/* Of the held branch or jump. */
+static inline bool direct_target(const struct hf_etrace_enc *e, uint64_t *ret_target)
+{
+	if (!e->ending)
+		return hf_riscv_target(e->held.insn.opcode, e->xlen, e->held.insn.pc, ret_target);
+	*ret_target = e->ending->target;
+	return true;
+}
+
 bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t pc)
 {
 	struct hf_etrace_enc_state *s = &e->s;
@@ -400,7 +409,9 @@ bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_
 
 	if (s->pbc + 1 >= predicted_max(e))
 		return false;
-	if ((taken && !hf_riscv_target(insn->opcode, e->xlen, insn->pc, &target)) || target != pc)
+	if (taken && !direct_target(e, &target))
+		return false;
+	if (target != pc)
 		return false;
 	count_branch(e, taken);
 	if (outcomes_full(e))
@@ -423,11 +434,11 @@ bool hf_etrace_enc_jump(struct hf_etrace_enc *e, uint64_t pc)
 	uint64_t target;
 
 	if (!exact(e) || s->pbc >= predicted_max(e) || outcomes_full(e) || s->irets == HF_ETRACE_ENC_IRETS_MAX ||
-	    !hf_riscv_target(insn->opcode, e->xlen, insn->pc, &target) || target != pc || runs_full(e, &step))
+	    !direct_target(e, &target) || target != pc || runs_full(e, &step))
 		return false;
 	s->depth = hf_etrace_enc_has_irets(e) ? s->irets : 0;
 	if (e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN &&
-	    hf_walk_links(&e->rules, insn->opcode, insn->flow) & HF_WALK_CALL)
+	    (e->ending ? e->ending->flags : hf_walk_links(&e->rules, insn->opcode, insn->flow)) & HF_WALK_CALL)
 		hf_return_stack_push(&e->tables.stack,
 				     (insn->pc + insn->size) & hf_etrace_address_mask(&e->c.params));
 	count_run(e);
@@ -440,7 +451,7 @@ bool hf_etrace_enc_jump(struct hf_etrace_enc *e, uint64_t pc)
 
 bool hf_etrace_enc_return(struct hf_etrace_enc *e, uint64_t pc)
 {
-	const struct hf_etrace_step step = hf_etrace_enc_step(e, &e->held.insn, true);
+	const struct hf_etrace_step step = hf_etrace_enc_step(e, true);
 	struct plan plan = {.next = HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_RETURNED};
 
 	if (!exact(e) || e->s.pbc >= predicted_max(e) || outcomes_full(e) || step.way != HF_ETRACE_WAY_RETURN ||
@@ -478,7 +489,7 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 		hf_etrace_enc_resync(e);
 	if (synced)
 		s->before = 0;
-	step = hf_etrace_enc_step(e, &e->held.insn, taken);
+	step = hf_etrace_enc_step(e, taken);
 	if (e->held.insn.flow == HF_FLOW_BRANCH)
 		count_branch(e, taken);
 	if (e->c.data)

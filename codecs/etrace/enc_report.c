@@ -108,7 +108,6 @@ void hf_etrace_enc_report(struct hf_etrace_enc *e, struct hf_sink *sink, struct 
  */
 static struct hf_etrace_flags count_returns(const struct hf_etrace_enc *e)
 {
-	const struct hf_ev_insn *insn = &e->held.insn;
 	const bool returned = e->s.flags & HF_ETRACE_ENC_RETURNED;
 	struct hf_etrace_flags flags = {.irets = e->s.irets};
 
@@ -117,7 +116,7 @@ static struct hf_etrace_flags count_returns(const struct hf_etrace_enc *e)
 	if (returned)
 		flags.irets--;
 	else
-		flags.irets += hf_etrace_enc_step(e, insn, e->held.flags & HF_EVF_TAKEN).pops;
+		flags.irets += hf_etrace_enc_step(e, e->held.flags & HF_EVF_TAKEN).pops;
 	flags.counted = returned || flags.irets;
 	return flags;
 }

@@ -181,8 +181,10 @@ void hf_etrace_enc_visit(struct hf_enc *enc, struct hf_fields *f)
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
 	struct hf_etrace_enc_state *s = &e->s;
 
-	if (f->loading)
+	if (f->loading) {
 		hf_etrace_enc_reset(e);
+		e->ending = NULL;
+	}
 	HF_FIELD_ROWS(f, fields, s);
 	hf_fields_require(f, fits(e));
 	if (f->err)

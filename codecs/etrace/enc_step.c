@@ -48,17 +48,22 @@ static void step_indirect(const struct hf_etrace_enc *e, uint8_t flags, struct h
 		step->target = hf_return_stack_top(stack);
 }
 
-/* Most instructions do nothing to the flow. */
-static struct hf_walk_ending ending_of(const struct hf_etrace_enc *e, const struct hf_ev_insn *insn)
+/* Most instructions do nothing to the flow. What is known of one that is paired counts where the pair is met as one. */
+static struct hf_walk_ending ending_of(const struct hf_etrace_enc *e)
 {
+	const struct hf_ev_insn *insn = &e->held.insn;
+
+	if (e->ending && (e->s.before || !(e->ending->flags & HF_WALK_PAIRED)))
+		return *e->ending;
 	if (insn->flow == HF_FLOW_PLAIN || insn->flow >= HF_FLOW_SYNC)
 		return (struct hf_walk_ending){.end = HF_WALK_ON};
 	return hf_walk_ending(&e->rules, NULL, insn, e->s.before_pc, e->s.before);
 }
 
-struct hf_etrace_step hf_etrace_enc_step(const struct hf_etrace_enc *e, const struct hf_ev_insn *insn, bool taken)
+struct hf_etrace_step hf_etrace_enc_step(const struct hf_etrace_enc *e, bool taken)
 {
-	const struct hf_walk_ending ending = ending_of(e, insn);
+	const struct hf_ev_insn *insn = &e->held.insn;
+	const struct hf_walk_ending ending = ending_of(e);
 	const bool leads = ending.end == HF_WALK_JUMP || (ending.end == HF_WALK_BRANCH && taken);
 	const uint64_t target = leads ? ending.target : insn->pc + insn->size;
 	struct hf_etrace_step step = {

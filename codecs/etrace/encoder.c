@@ -4,6 +4,7 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/source/coresight.h"
 #include "codecs/views.h"
+#include "codecs/walk/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,10 +56,16 @@ static bool is_code(const struct hf_event *ev)
 	       hf_riscv_size(ev->insn.opcode) == ev->insn.size;
 }
 
+static inline void hold_as_is(struct hf_etrace_enc *e, const struct hf_event *ev)
+{
+	e->held = *ev;
+	e->ending = NULL;
+}
+
 /* The source may have another opinion of what such an opcode is than the view, whose readers are told what it is. */
 static void hold(struct hf_etrace_enc *e, const struct hf_event *ev)
 {
-	e->held = *ev;
+	hold_as_is(e, ev);
 	if (hf_riscv_is_code_size(ev->insn.opcode))
 		e->held.insn.flow = hf_riscv_flow(ev->insn.opcode, e->xlen);
 }
@@ -209,7 +216,7 @@ static void hold_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 	keep_trap(e, ev, epc, mode);
 	s->flags = (s->flags & ~(uint32_t)(HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_INFERRED)) | flags;
 	s->before = 0;
-	e->held = (struct hf_event){.kind = HF_EVENT_INSN, .insn = {.pc = epc, .mode = mode}};
+	hold_as_is(e, &(struct hf_event){.kind = HF_EVENT_INSN, .insn = {.pc = epc, .mode = mode}});
 	enter_mode(e, ev);
 }
 
@@ -365,10 +372,10 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 				held = ev++;
 			e->s.before = held->insn.opcode;
 			e->s.before_pc = held->insn.pc;
-			e->held = *ev;
+			hold_as_is(e, ev);
 		} else if (quiet && tells_no_more(e, sink, ev)) {
 			e->s.left--;
-			e->held = *ev;
+			hold_as_is(e, ev);
 		} else if (ev->kind != HF_EVENT_REG || e->c.data) {
 			put_other(e, sink, ev);
 		}
@@ -380,14 +387,19 @@ static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, co
 			       struct hf_sink *sink)
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
+	struct hf_walk_known *known = enc->env ? enc->env->known : NULL;
 	const uint32_t behind = stretch->insns - 1u;
 	const bool quiet = is_quiet(e);
 
 	if (quiet && passes(e, &e->held, ev)) {
-		put(enc, ev, 1, sink);
+		hf_etrace_enc_pass(e);
+		e->s.left--;
+		e->s.before = e->held.insn.opcode;
+		e->s.before_pc = e->held.insn.pc;
+		hold_as_is(e, ev);
 	} else if (quiet && tells_no_more(e, sink, ev)) {
 		e->s.left--;
-		e->held = *ev;
+		hold_as_is(e, ev);
 	} else {
 		put_insn(e, sink, ev);
 	}
@@ -399,6 +411,7 @@ static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, co
 		e->s.before = ev[stretch->before].insn.opcode;
 		e->s.before_pc = ev[stretch->before].insn.pc;
 		e->held = ev[stretch->last];
+		e->ending = hf_walk_known_ending(known, &e->rules, NULL, ev, stretch);
 	}
 }
 
@@ -408,7 +421,8 @@ static void put_known(struct hf_enc *enc, const struct hf_event *ev, size_t n, c
 	size_t at = 0;
 
 	for (; count; count--, stretch++) {
-		put(enc, ev + at, stretch->at - at, sink);
+		if (stretch->at > at)
+			put(enc, ev + at, stretch->at - at, sink);
 		put_stretch(enc, ev + stretch->at, stretch, sink);
 		at = stretch->at + stretch->events;
 	}

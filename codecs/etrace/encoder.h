@@ -172,6 +172,7 @@ struct hf_etrace_enc {
 	struct hf_walk_rules rules;
 	uint32_t source;   /* id in the framing */
 	struct hf_event held;
+	const struct hf_walk_ending *ending; /* of held, as long as nothing else is held; or NULL */
 	struct hf_etrace_enc_state s;
 	struct hf_etrace_run runs[HF_ETRACE_ENC_RUNS];
 	struct hf_etrace_tables tables;
@@ -224,7 +225,8 @@ struct hf_etrace_step {
 	uint64_t target;
 };
 
-struct hf_etrace_step hf_etrace_enc_step(const struct hf_etrace_enc *e, const struct hf_ev_insn *insn, bool taken);
+/* Of the held instruction. */
+struct hf_etrace_step hf_etrace_enc_step(const struct hf_etrace_enc *e, bool taken);
 /* Whether insn, right behind before, is the jump of a sequentially inferable pair. */
 bool hf_etrace_enc_pair(const struct hf_etrace_enc *e, const struct hf_ev_insn *before, const struct hf_ev_insn *insn);
 void hf_etrace_enc_reset(struct hf_etrace_enc *e);

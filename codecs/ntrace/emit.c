@@ -249,8 +249,8 @@ void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink)
 
 /* ---- full counters ---- */
 
-/* If I-CNT has no room for n more, a ResourceFull carries it as it was before this instruction. */
-void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t n)
+/* I-CNT has no room for one more instruction: a ResourceFull carries it. */
+void hf_ntrace_emit_full_count(struct hf_ntrace_enc *e, struct hf_sink *sink)
 {
 	struct hf_ntrace_message msg = {
 		.tcode = HF_NTRACE_RESOURCE_FULL,
@@ -258,11 +258,8 @@ void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_
 		.icnt = e->s.icnt,
 	};
 
-	if (e->s.icnt + n > e->c.icnt_max) {
-		hf_ntrace_emit(e, sink, &msg);
-		e->s.icnt = 0;
-	}
-	e->s.icnt += n;
+	hf_ntrace_emit(e, sink, &msg);
+	e->s.icnt = 0;
 }
 
 /* Whether each of the low n bits of v equals the bit d places above it, if that is one of the n. */

@@ -4,6 +4,7 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/ntrace/encoder.h"
 #include "codecs/views.h"
+#include "codecs/walk/known.h"
 
 #include <stdlib.h>
 
@@ -79,13 +80,15 @@ static void put_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t ne
 	set_pending(&e->s, e->c.history ? HF_NTRACE_PENDING_NONE : HF_NTRACE_PENDING_TAKEN, next);
 }
 
-static void put_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+static void put_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev,
+		       const struct hf_walk_ending *known)
 {
-	uint64_t target = ev->insn.target;
+	uint64_t target = known ? known->target : ev->insn.target;
 
 	e->s.plain = 0;
 	if (ev->flags & HF_EVF_TAKEN) {
-		hf_riscv_target(ev->insn.opcode, e->c.wire.isa, ev->insn.pc, &target);
+		if (!known)
+			hf_riscv_target(ev->insn.opcode, e->c.wire.isa, ev->insn.pc, &target);
 		put_taken(e, sink, target);
 	} else if (e->c.history) {
 		hf_ntrace_emit_history(e, sink, false);
@@ -94,19 +97,20 @@ static void put_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, const stru
 
 /*
  * An instruction that may change the flow. Its target is taken from the program and not from the event, because a
- * reader has only the program.
+ * reader has only the program. known: its ending, or NULL.
  */
-static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t behind)
+static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t behind,
+		     const struct hf_walk_ending *known)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
 	const struct hf_ev_insn *insn = &ev->insn;
 	struct hf_walk_ending ending;
 
 	if (insn->flow == HF_FLOW_BRANCH) {
-		put_branch(e, sink, ev);
+		put_branch(e, sink, ev, known);
 		return;
 	}
-	ending = hf_walk_ending(&e->rules, e->c.tables, insn, s->upper_pc, s->upper_opcode);
+	ending = known ? *known : hf_walk_ending(&e->rules, e->c.tables, insn, s->upper_pc, s->upper_opcode);
 	switch (ending.end) {
 	case HF_WALK_JUMP:
 		s->plain = 0;
@@ -132,11 +136,33 @@ static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 		hf_return_stack_push(&e->calls, behind);
 }
 
-static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+/* Counts an instruction to which the flow has come, and follows it. */
+static inline void pass_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev,
+			     const struct hf_walk_ending *known)
 {
 	const struct hf_ev_insn *insn = &ev->insn;
 	struct hf_ntrace_enc_state *s = &e->s;
 	const uint64_t behind = insn->isa == HF_ISA_RV32 ? (uint32_t)(insn->pc + insn->size) : insn->pc + insn->size;
+
+	s->since += e->c.sync_halfwords ? insn->size / 2u : 1;
+	if (s->icnt + insn->size / 2u > e->c.icnt_max)
+		hf_ntrace_emit_full_count(e, sink);
+	s->icnt += insn->size / 2u;
+	s->next = behind;
+	s->known = 1;
+	s->plain = 1;
+	if (insn->flow != HF_FLOW_PLAIN)
+		put_flow(e, sink, ev, behind, known);
+	if (e->c.wire.sequential_jump) {
+		s->upper_pc = insn->pc;
+		s->upper_opcode = insn->opcode;
+	}
+}
+
+static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	const struct hf_ev_insn *insn = &ev->insn;
+	struct hf_ntrace_enc_state *s = &e->s;
 
 	if (s->pending != HF_NTRACE_PENDING_NONE || insn->pc != s->next ||
 	    (s->since >= e->c.sync && e->c.sync))
@@ -145,17 +171,7 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 		s->mode = insn->mode;
 	if (s->owning && (s->owner_due || s->mode != s->said_mode))
 		hf_ntrace_emit_ownership(e, sink);
-	s->since += e->c.sync_halfwords ? insn->size / 2u : 1;
-	hf_ntrace_emit_count(e, sink, insn->size / 2u);
-	s->next = behind;
-	s->known = 1;
-	s->plain = 1;
-	if (insn->flow != HF_FLOW_PLAIN)
-		put_flow(e, sink, ev, behind);
-	if (e->c.wire.sequential_jump) {
-		s->upper_pc = insn->pc;
-		s->upper_opcode = insn->opcode;
-	}
+	pass_insn(e, sink, ev, NULL);
 }
 
 /* ---- other events ---- */
@@ -320,6 +336,7 @@ static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, co
 	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
 	struct hf_ntrace_enc_state *s = &e->s;
 	const struct hf_ev_insn *before = &ev[stretch->before].insn;
+	struct hf_walk_known *known = enc->env ? enc->env->known : NULL;
 	const bool first = !goes_on(s, &ev->insn);
 	const uint32_t insns = stretch->insns - 1u - first, halves = stretch->halves - (first ? ev->insn.size / 2u : 0);
 
@@ -340,7 +357,7 @@ static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, co
 		s->upper_pc = before->pc;
 		s->upper_opcode = before->opcode;
 	}
-	put_insn(e, sink, &ev[stretch->last]);
+	pass_insn(e, sink, &ev[stretch->last], hf_walk_known_ending(known, &e->rules, e->c.tables, ev, stretch));
 }
 
 static void put_known(struct hf_enc *enc, const struct hf_event *ev, size_t n, const struct hf_stretch *stretch,
@@ -349,7 +366,8 @@ static void put_known(struct hf_enc *enc, const struct hf_event *ev, size_t n, c
 	size_t at = 0;
 
 	for (; count; count--, stretch++) {
-		put(enc, ev + at, stretch->at - at, sink);
+		if (stretch->at > at)
+			put(enc, ev + at, stretch->at - at, sink);
 		put_stretch(enc, ev + stretch->at, stretch, sink);
 		at = stretch->at + stretch->events;
 	}

@@ -113,8 +113,8 @@ void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_
 void hf_ntrace_emit_stop(struct hf_ntrace_enc *e, struct hf_sink *sink);
 void hf_ntrace_emit_error(struct hf_ntrace_enc *e, struct hf_sink *sink);
 void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink);
-/* Counts n halfwords more in I-CNT. */
-void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t n);
+/* I-CNT has no room for one more instruction: a ResourceFull carries it. */
+void hf_ntrace_emit_full_count(struct hf_ntrace_enc *e, struct hf_sink *sink);
 /* Adds the outcome of a branch to HIST. */
 void hf_ntrace_emit_history(struct hf_ntrace_enc *e, struct hf_sink *sink, bool taken);
 

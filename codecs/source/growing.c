@@ -17,7 +17,8 @@ struct hf_growing {
 	struct hf_scan *scan;
 	hf_point_fn on_point;
 	void *ctx;
-	uint8_t *old; /* [2 * KEEP], the bytes right before the block */
+	uint8_t *room; /* [2 * KEEP] */
+	const uint8_t *old; /* the bytes right before the block: room, or in the block before, which the scan keeps */
 	size_t old_len;
 	const uint8_t *block; /* borrowed from the scan */
 	size_t block_len;
@@ -31,6 +32,18 @@ struct hf_growing {
 	struct hf_diag diag;
 };
 
+/* Leaves the last of the old bytes in the room, where n more have place behind them. */
+static void keep_old(struct hf_growing *g, size_t n)
+{
+	const size_t left = g->old_len + n > 2 * KEEP ? KEEP - n : g->old_len;
+	const uint8_t *const from = g->old + g->old_len - left;
+
+	if (left && from != g->room)
+		memmove(g->room, from, left);
+	g->old = g->room;
+	g->old_len = left;
+}
+
 /* Keeps the end of the block, which the scan is about to take back. */
 static void keep_block(struct hf_growing *g)
 {
@@ -38,21 +51,18 @@ static void keep_block(struct hf_growing *g)
 
 	if (g->hole) {
 		g->old_len = 0;
-		g->block_start += g->block_len;
-		g->block_len = 0;
-		g->hole = false;
-		return;
+	} else if (n == KEEP && g->box->scan_keep && g->box->scan_keep(g->scan)) {
+		g->old = g->block;
+		g->old_len = g->block_len;
+	} else {
+		/* Behind a longer block what was kept before does not adjoin any more. */
+		g->old_len = n < g->block_len ? 0 : g->old_len;
+		keep_old(g, n);
+		if (n)
+			memcpy(g->room + g->old_len, g->block + g->block_len - n, n);
+		g->old_len += n;
 	}
-	/* Behind a longer block what was kept before does not adjoin any more. */
-	if (n < g->block_len) {
-		g->old_len = 0;
-	} else if (g->old_len + n > 2 * KEEP) {
-		memmove(g->old, g->old + g->old_len - (KEEP - n), KEEP - n);
-		g->old_len = KEEP - n;
-	}
-	if (n)
-		memcpy(g->old + g->old_len, g->block + g->block_len - n, n);
-	g->old_len += n;
+	g->hole = false;
 	g->block_start += g->block_len;
 	g->block_len = 0;
 }
@@ -209,7 +219,7 @@ static void growing_free(struct hf_src *src)
 	struct hf_growing *g = (struct hf_growing *)src;
 
 	g->box->scan_free(g->scan);
-	free(g->old);
+	free(g->room);
 	free(g->points);
 	free(g);
 }
@@ -248,8 +258,8 @@ int hf_growing_new(const struct hf_box *box, struct hf_scan *scan, hf_point_fn o
 
 	*ret_src = NULL;
 	if (g)
-		g->old = malloc(2 * KEEP);
-	if (!g || !g->old) {
+		g->old = g->room = malloc(2 * KEEP);
+	if (!g || !g->room) {
 		free(g);
 		box->scan_free(scan);
 		return HF_ERR_NOMEM;

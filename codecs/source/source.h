@@ -231,6 +231,11 @@ struct hf_box {
 	 * caller's still. May be NULL.
 	 */
 	uint8_t *(*scan_swap)(struct hf_scan *scan, uint8_t *spare, size_t size);
+	/*
+	 * The block that scan_next has given last stays where it is until the call after the next one. False: it does not.
+	 * May be NULL: none ever does.
+	 */
+	bool (*scan_keep)(struct hf_scan *scan);
 	/* Bytes of memory that the scan holds now. */
 	uint64_t (*scan_memory)(const struct hf_scan *scan);
 	/* What the scan was given as base; where there is sync_behind. */

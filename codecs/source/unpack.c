@@ -18,6 +18,9 @@ struct hf_scan {
 	struct hf_point next; /* of the block being made; out_size and in_size are not filled in yet */
 	uint8_t *buf;	      /* history[ops->window], then the block */
 	size_t cap;	      /* of the block's part */
+	uint8_t *other;	      /* the same for every other block, once one was to be kept; or NULL */
+	size_t other_cap;
+	bool kept;	      /* the block given last stays: the next one is made in the other place */
 	size_t have;	      /* bytes of the block */
 	size_t sound;	      /* bytes of the block before its last mark: what later damage leaves in trust */
 	uint64_t mark_at;     /* stream offset of the last mark */
@@ -194,14 +197,29 @@ int hf_unpack_scan_new(const struct hf_box *box, struct hf_src *base, const stru
 	return 0;
 }
 
-/* Drops the block that was given; its end becomes the history of the next. */
+static void change_places(struct hf_scan *scan)
+{
+	uint8_t *buf = scan->buf;
+	const size_t cap = scan->cap;
+
+	scan->buf = scan->other;
+	scan->cap = scan->other_cap;
+	scan->other = buf;
+	scan->other_cap = cap;
+	scan->kept = false;
+}
+
+/* Drops the block that was given, or the one before it; its end becomes the history of the next. */
 static void begin_block(struct hf_scan *scan)
 {
 	const uint32_t window = scan->u->ops->window;
-	size_t history = scan->history + scan->have < window ? scan->history + scan->have : window;
+	const size_t history = scan->history + scan->have < window ? scan->history + scan->have : window;
+	const uint8_t *const end = scan->buf + window + scan->have;
 
+	if (scan->kept)
+		change_places(scan);
 	if (history)
-		memmove(scan->buf + window - history, scan->buf + window + scan->have - history, history);
+		memmove(scan->buf + window - history, end - history, history);
 	scan->history = history;
 	scan->next.out_offset += scan->have;
 	if (!scan->marked) {
@@ -415,6 +433,7 @@ void hf_unpack_scan_free(struct hf_scan *scan)
 		return;
 	unpack_free(scan->u);
 	free(scan->buf);
+	free(scan->other);
 	free(scan);
 }
 
@@ -430,11 +449,24 @@ uint8_t *hf_unpack_scan_swap(struct hf_scan *scan, uint8_t *spare, size_t size)
 	return block;
 }
 
+bool hf_unpack_scan_keep(struct hf_scan *scan)
+{
+	const uint32_t window = scan->u->ops->window;
+
+	if (scan->given && !scan->other) {
+		scan->other = malloc(window + scan->cap);
+		scan->other_cap = scan->cap;
+	}
+	scan->kept = scan->given && scan->other;
+	return scan->kept;
+}
+
 uint64_t hf_unpack_scan_memory(const struct hf_scan *scan)
 {
 	const struct hf_unpack *u = scan->u;
 
 	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap +
+	       (scan->other ? u->ops->window + scan->other_cap : 0) +
 	       (u->ops->memory ? u->ops->memory(u) : 0);
 }
 

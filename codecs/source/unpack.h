@@ -73,6 +73,7 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 int hf_unpack_scan_note(struct hf_scan *scan, size_t i, struct hf_diag *ret_diag);
 void hf_unpack_scan_free(struct hf_scan *scan);
 uint8_t *hf_unpack_scan_swap(struct hf_scan *scan, uint8_t *spare, size_t size);
+bool hf_unpack_scan_keep(struct hf_scan *scan);
 uint64_t hf_unpack_scan_memory(const struct hf_scan *scan);
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan);
 int hf_unpack_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
@@ -85,7 +86,7 @@ int hf_unpack_thin_window(const struct hf_box *box, struct hf_src *base, struct 
 #define HF_UNPACK_BOX \
 	.scan_new = hf_unpack_scan_new, .scan_next = hf_unpack_scan_next, .scan_note = hf_unpack_scan_note, \
 	.scan_free = hf_unpack_scan_free, .scan_swap = hf_unpack_scan_swap, .scan_memory = hf_unpack_scan_memory, \
-	.scan_base = hf_unpack_scan_base
+	.scan_base = hf_unpack_scan_base, .scan_keep = hf_unpack_scan_keep
 #define HF_UNPACK_BOX_ENTERABLE HF_UNPACK_BOX, .enterable = true, .read_block = hf_unpack_read_block
 
 /* What is inside more than one container: the records of an ASTF file are behind its header in one of these. */

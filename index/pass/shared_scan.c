@@ -16,7 +16,7 @@ struct block {
 	unsigned readers; /* that use it now */
 	unsigned awaited; /* readers that have not reached it yet */
 	size_t cap;
-	uint8_t bytes[]; /* the window, then the block's bytes */
+	uint8_t *bytes; /* the window, then the block's bytes */
 };
 
 struct hf_shared_scan {
@@ -29,6 +29,7 @@ struct hf_shared_scan {
 	unsigned readers; /* that need its blocks */
 	bool making;
 	struct hf_scan *scan;
+	size_t given;	      /* size of the memory that the scan was given last; 0: none */
 	int err;	      /* why no block follows the newest; stays */
 	struct hf_diag diag;
 	struct block *oldest, *newest; /* blocks [first, end) */
@@ -42,6 +43,7 @@ struct hf_shared_scan {
 struct hf_scan {
 	struct hf_shared_scan *shared;
 	struct block *at;    /* the block given last; unused when it reads alone */
+	struct block *kept;  /* the block that scan_keep was asked for last, or NULL */
 	uint64_t next;	     /* number of the next block */
 	struct hf_scan *own; /* its own scan if it reads alone, or NULL */
 	bool made_own;	     /* own was made for it, and is not the shared one */
@@ -49,10 +51,17 @@ struct hf_scan {
 
 /* ---- blocks, with the lock ---- */
 
+static void free_block(struct block *block)
+{
+	if (block)
+		free(block->bytes);
+	free(block);
+}
+
 static void drop_block(struct hf_shared_scan *s, struct block *block)
 {
 	if (s->spares == SPARE_MAX) {
-		free(block);
+		free_block(block);
 		return;
 	}
 	block->next = s->spare;
@@ -98,32 +107,58 @@ static void await(struct hf_shared_scan *s, uint64_t next, bool awaits)
 	s->readers += awaits ? 1 : -1u;
 }
 
-static void leave_block(struct hf_scan *r)
+static void leave_block(struct hf_shared_scan *s, struct block **at)
 {
-	struct block *block = r->at;
+	struct block *block = *at;
 
-	r->at = NULL;
-	if (block && !--block->readers && block->number < r->shared->first)
-		drop_block(r->shared, block);
+	*at = NULL;
+	if (block && !--block->readers && block->number < s->first)
+		drop_block(s, block);
 }
 
 /* ---- decompressing ---- */
 
-static struct block *take_spare(struct hf_shared_scan *s, size_t size)
+/* A spare block, or a new one, with so much memory. */
+static struct block *take_block(struct hf_shared_scan *s, size_t size)
 {
-	struct block *block = s->spare;
+	struct block *block;
 
+	pthread_mutex_lock(&s->lock);
+	block = s->spare;
+	if (block) {
+		s->spare = block->next;
+		s->spares--;
+	}
+	pthread_mutex_unlock(&s->lock);
 	if (!block)
-		return NULL;
-	s->spare = block->next;
-	s->spares--;
-	if (block->cap >= size)
+		block = calloc(1, sizeof *block);
+	if (!block || block->cap >= size)
+		return block;
+	free(block->bytes);
+	block->bytes = malloc(size);
+	block->cap = size;
+	if (block->bytes)
 		return block;
 	free(block);
 	return NULL;
 }
 
-/* Without the lock: copies the next block of the scan. */
+/* The block takes the memory with the scan's bytes, and the scan gets that of the block. False: the scan cannot do that. */
+static bool swap_memory(struct hf_shared_scan *s, struct block *block, size_t size)
+{
+	uint8_t *bytes = s->box->scan_swap ? s->box->scan_swap(s->scan, block->bytes, block->cap) : NULL;
+	const size_t cap = block->cap;
+
+	if (!bytes)
+		return false;
+	block->bytes = bytes;
+	/* The scan may have made it larger. */
+	block->cap = s->given > size ? s->given : size;
+	s->given = cap;
+	return true;
+}
+
+/* Without the lock: the next block of the scan, in memory of its own. */
 static int unpack(struct hf_shared_scan *s, struct block **ret_block)
 {
 	const uint8_t *bytes, *window;
@@ -135,21 +170,17 @@ static int unpack(struct hf_shared_scan *s, struct block **ret_block)
 	if (err)
 		return err;
 	size = point.window_size + (bytes ? (size_t)point.out_size : 0);
-	pthread_mutex_lock(&s->lock);
-	block = take_spare(s, size);
-	pthread_mutex_unlock(&s->lock);
-	if (!block) {
-		block = malloc(sizeof *block + size);
-		if (!block)
-			return hf_diag_set(&s->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
-		block->cap = size;
-	}
+	block = take_block(s, size ? size : 1);
+	if (!block)
+		return hf_diag_set(&s->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	block->point = point;
+	*ret_block = block;
+	if (bytes && !point.window_size && swap_memory(s, block, size))
+		return 0;
 	if (point.window_size)
 		memcpy(block->bytes, window, point.window_size);
 	if (bytes)
 		memcpy(block->bytes + point.window_size, bytes, (size_t)point.out_size);
-	*ret_block = block;
 	return 0;
 }
 
@@ -231,7 +262,7 @@ static int reader_next(struct hf_scan *r, struct hf_point *ret_point, const uint
 		return s->box->scan_next(r->own, ret_point, ret_bytes, ret_window, diag);
 	pthread_mutex_lock(&s->lock);
 	block = find(r);
-	leave_block(r);
+	leave_block(s, &r->at);
 	r->at = block;
 	if (block) {
 		block->readers++;
@@ -256,6 +287,21 @@ static int reader_next(struct hf_scan *r, struct hf_point *ret_point, const uint
 	*ret_window = block->bytes;
 	*ret_bytes = block->point.bits & HF_POINT_DAMAGED ? NULL : block->bytes + block->point.window_size;
 	return 0;
+}
+
+static bool reader_keep(struct hf_scan *r)
+{
+	struct hf_shared_scan *s = r->shared;
+
+	/* What it has read on its own it keeps on its own. */
+	if (r->own && !r->at)
+		return s->box->scan_keep && s->box->scan_keep(r->own);
+	HF_LOCKED(&s->lock);
+	leave_block(s, &r->kept);
+	r->kept = r->at;
+	if (r->kept)
+		r->kept->readers++;
+	return r->kept;
 }
 
 static int reader_note(struct hf_scan *r, size_t i, struct hf_diag *ret_diag)
@@ -286,11 +332,11 @@ static void unuse(struct hf_shared_scan *s)
 		return;
 	for (struct block *block = s->oldest, *next; block; block = next) {
 		next = block->next;
-		free(block);
+		free_block(block);
 	}
 	for (struct block *block = s->spare, *next; block; block = next) {
 		next = block->next;
-		free(block);
+		free_block(block);
 	}
 	s->box->scan_free(s->scan);
 	pthread_cond_destroy(&s->changed);
@@ -306,7 +352,8 @@ static void reader_free(struct hf_scan *r)
 		return;
 	s = r->shared;
 	pthread_mutex_lock(&s->lock);
-	leave_block(r);
+	leave_block(s, &r->at);
+	leave_block(s, &r->kept);
 	if (!r->own)
 		await(s, r->next, false);
 	pthread_mutex_unlock(&s->lock);
@@ -340,6 +387,7 @@ int hf_shared_scan_new(const struct hf_box *box, struct hf_src *base, struct hf_
 	s->view.scan_note = box->scan_note ? reader_note : NULL;
 	s->view.scan_free = reader_free;
 	s->view.scan_base = reader_base;
+	s->view.scan_keep = reader_keep;
 	/* A reader has only some of the operations. */
 	s->view.scan_new = NULL;
 	s->view.scan_swap = NULL;

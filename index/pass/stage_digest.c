@@ -81,6 +81,9 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	for (size_t i = 0; i < batch->stretch_count; i++) {
 		const struct hf_stretch *s = &batch->stretch[i];
 
+		/* What is known of the next one is on its way meanwhile. */
+		if (d->memo && i + 1 < batch->stretch_count)
+			__builtin_prefetch(&d->memo->place[s[1].place]);
 		put(d, batch->ev + at, s->at - at);
 		put_stretch(d, batch->ev + s->at, s);
 		at = s->at + s->events;

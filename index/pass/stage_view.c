@@ -12,6 +12,7 @@
 
 #include "codecs/base/memo.h"
 #include "codecs/isa/disasm.h"
+#include "codecs/walk/known.h"
 
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ struct view {
 	struct hf_enc_env env;
 	struct hf_disasm *disasm; /* of its own, or NULL */
 	struct hf_memo *memo;	  /* the same; with it bytes that nobody needs are only counted */
+	struct hf_walk_known *known; /* the same, of a view that is not counted */
 	struct hash_sink out;
 	uint64_t first;		  /* the chunk with which it begins */
 	struct hf_view_chunk row; /* the present chunk; checksum and size at its end */
@@ -225,6 +227,7 @@ static void free_view(struct hf_stage *stage)
 	hf_enc_free(view->enc);
 	hf_disasm_free(view->disasm);
 	free(view->memo);
+	free(view->known);
 	free(view->times);
 	XXH3_freeState(view->out.state);
 	free(view->out.buf);
@@ -300,6 +303,9 @@ int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bo
 	if (part->key->ops->flags & HF_ENC_COUNTS) {
 		view->env.memo = view->memo = calloc(1, sizeof *view->memo);
 		err = view->memo ? 0 : HF_ERR_NOMEM;
+	} else if (part->key->ops->put_known) {
+		view->env.known = view->known = calloc(1, sizeof *view->known);
+		err = view->known ? 0 : HF_ERR_NOMEM;
 	}
 	/* Other encoders may run at the same time. */
 	if (!err && view->env.disasm && run->pass->many) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/call_write.h"
 
+#include "index/base/squeeze.h"
 #include "index/summary/call_page.h"
 
 #include <stdlib.h>
-#include <zstd.h>
 
 #define LEVEL 6
 
@@ -16,6 +16,7 @@ struct hf_call_writer {
 	void *ctx;
 	struct hf_calls *calls;
 	uint64_t stack_pages, node_pages;
+	struct hf_squeeze squeeze;
 	struct hf_call_stacked stack;
 	struct hf_call_page_writer page; /* of stacks, then of nodes */
 	struct hf_summary_call_page row;
@@ -25,17 +26,16 @@ static int put_page(struct hf_call_writer *w, const struct hf_table *table, uint
 {
 	struct hf_summary_call_page *row = &w->row;
 	const struct hf_call_page_writer *page = &w->page;
-	size_t n;
+	int err;
 
 	if (!page->count)
 		return 0;
 	row->first = page->first;
 	row->count = page->count;
 	row->size = (uint32_t)page->n;
-	n = ZSTD_compress(row->data, sizeof row->data, page->bytes, page->n, LEVEL);
-	if (ZSTD_isError(n))
-		return HF_ERR_NOMEM;
-	row->n = (uint32_t)n;
+	err = hf_squeeze(&w->squeeze, LEVEL, page->bytes, page->n, row->data, sizeof row->data, &row->n);
+	if (err)
+		return err;
 	hf_call_page_begin(&w->page, page->first + page->count);
 	return w->put(w->ctx, table, (*number)++, row);
 }
@@ -106,7 +106,9 @@ int hf_call_writer_new(const struct hf_call_room *room, hf_summary_row_fn put, v
 
 void hf_call_writer_free(struct hf_call_writer *w)
 {
-	if (w)
+	if (w) {
 		hf_calls_free(w->calls);
+		hf_squeeze_fini(&w->squeeze);
+	}
 	free(w);
 }

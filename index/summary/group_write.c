@@ -2,6 +2,7 @@
 #include "index/summary/group_write.h"
 
 #include "codecs/base/bytes.h"
+#include "index/base/squeeze.h"
 
 #include <stdlib.h>
 #include <zstd.h>
@@ -11,7 +12,7 @@
 struct hf_group_writer {
 	hf_summary_row_fn put;
 	void *ctx;
-	ZSTD_CCtx *zstd;
+	struct hf_squeeze squeeze;
 	struct hf_raw packed;
 	struct hf_summary_section row;
 };
@@ -76,15 +77,14 @@ int hf_group_writer_new(hf_summary_row_fn put, void *ctx, struct hf_group_writer
 		return HF_ERR_NOMEM;
 	w->put = put;
 	w->ctx = ctx;
-	w->zstd = ZSTD_createCCtx();
-	return w->zstd ? 0 : HF_ERR_NOMEM;
+	return 0;
 }
 
 void hf_group_writer_free(struct hf_group_writer *w)
 {
 	if (!w)
 		return;
-	ZSTD_freeCCtx(w->zstd);
+	hf_squeeze_fini(&w->squeeze);
 	free(w->packed.p);
 	free(w);
 }
@@ -93,7 +93,7 @@ int hf_group_write(struct hf_group_writer *w, uint64_t group, enum hf_section se
 {
 	const size_t bound = ZSTD_compressBound(raw->n);
 	uint64_t piece = 0;
-	size_t size = 0;
+	uint32_t size = 0;
 	int err = raw->err;
 
 	if (!raw->n && !err)
@@ -101,10 +101,10 @@ int hf_group_write(struct hf_group_writer *w, uint64_t group, enum hf_section se
 	w->packed.n = 0;
 	if (!err && !hf_raw_room(&w->packed, bound))
 		err = HF_ERR_NOMEM;
-	if (!err) {
-		size = ZSTD_compressCCtx(w->zstd, w->packed.p, w->packed.room, raw->p, raw->n, LEVEL);
-		err = ZSTD_isError(size) ? HF_ERR_NOMEM : size > HF_SECTION_PIECES * HF_SECTION_PIECE ? HF_ERR_LIMIT : 0;
-	}
+	if (!err)
+		err = hf_squeeze(&w->squeeze, LEVEL, raw->p, raw->n, w->packed.p, w->packed.room, &size);
+	if (!err && size > HF_SECTION_PIECES * HF_SECTION_PIECE)
+		err = HF_ERR_LIMIT;
 	w->row.size = (uint32_t)raw->n;
 	for (size_t at = 0; at < size && !err; at += w->row.n) {
 		w->row.n = (uint32_t)(size - at < HF_SECTION_PIECE ? size - at : HF_SECTION_PIECE);

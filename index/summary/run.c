@@ -420,7 +420,13 @@ int hf_run_cutter_put_known(struct hf_run_cutter *c, const struct hf_event *ev, 
 	int err = 0;
 
 	for (; count && !err; count--, stretch++) {
-		err = hf_run_cutter_put(c, ev + at, stretch->at - at);
+		/* What is known of the next one is on its way meanwhile: two lines. */
+		if (count > 1) {
+			__builtin_prefetch(&c->known[stretch[1].place]);
+			__builtin_prefetch((const uint8_t *)&c->known[stretch[1].place] + 64);
+		}
+		if (stretch->at > at)
+			err = hf_run_cutter_put(c, ev + at, stretch->at - at);
 		if (!err)
 			err = put_stretch(c, ev + stretch->at, stretch);
 		at = stretch->at + stretch->events;

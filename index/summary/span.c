@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/span.h"
 
+#include "index/base/squeeze.h"
 #include "index/summary/page.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #define LEVEL 6
 
@@ -16,6 +16,7 @@ struct hf_span_writer {
 	hf_summary_row_fn put;
 	void *ctx;
 	uint64_t spans, pages, runs; /* of the hart so far */
+	struct hf_squeeze squeeze;
 	struct hf_page_writer page;
 	struct hf_summary_page page_row;
 };
@@ -34,6 +35,8 @@ int hf_span_writer_new(hf_summary_row_fn put, void *ctx, struct hf_span_writer *
 
 void hf_span_writer_free(struct hf_span_writer *w)
 {
+	if (w)
+		hf_squeeze_fini(&w->squeeze);
 	free(w);
 }
 
@@ -41,7 +44,7 @@ static int put_page(struct hf_span_writer *w)
 {
 	const struct hf_page_facts *facts = &w->page.facts;
 	struct hf_summary_page *row = &w->page_row;
-	size_t n;
+	int err;
 
 	if (!facts->runs)
 		return 0;
@@ -49,11 +52,8 @@ static int put_page(struct hf_span_writer *w)
 	row->end = facts->end;
 	row->runs = facts->runs;
 	row->size = (uint32_t)w->page.n;
-	n = ZSTD_compress(row->data, sizeof row->data, w->page.bytes, w->page.n, LEVEL);
-	if (ZSTD_isError(n))
-		return HF_ERR_NOMEM;
-	row->n = (uint32_t)n;
-	return w->put(w->ctx, &hf_table_summary_page, w->pages++, row);
+	err = hf_squeeze(&w->squeeze, LEVEL, w->page.bytes, w->page.n, row->data, sizeof row->data, &row->n);
+	return err ? err : w->put(w->ctx, &hf_table_summary_page, w->pages++, row);
 }
 
 static int put_run(struct hf_span_writer *w, const struct hf_run_table *table, const struct hf_run_table_run *run)

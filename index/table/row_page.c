@@ -157,21 +157,21 @@ static size_t write_raw(struct packing *p, const struct hf_row_page *page)
 	return (size_t)(to - p->raw);
 }
 
-int hf_row_page_pack(const struct hf_row_page *page, struct hf_packed_page *ret_packed)
+int hf_row_page_pack(const struct hf_row_page *page, struct hf_squeeze *squeeze, struct hf_packed_page *ret_packed)
 {
 	const size_t bytes = start_of(page, page->count);
 	struct packing *p = new_packing(page, bytes, bytes + 2 * page->count + sizeof(struct hf_chunk) + 64);
-	size_t n;
+	int err;
 
 	if (!p)
 		return HF_ERR_NOMEM;
 	ret_packed->first = hf_row_page_number(page, 0);
 	ret_packed->rows = page->count;
 	ret_packed->size = (uint32_t)write_raw(p, page);
-	n = ZSTD_compress(ret_packed->data, sizeof ret_packed->data, p->raw, ret_packed->size, LEVEL);
+	err = hf_squeeze(squeeze, LEVEL, p->raw, ret_packed->size, ret_packed->data, sizeof ret_packed->data,
+			 &ret_packed->n);
 	free(p);
-	ret_packed->n = (uint32_t)n;
-	return ZSTD_isError(n) ? HF_ERR_NOMEM : 0;
+	return err;
 }
 
 /* ---- unpacking ---- */

@@ -12,6 +12,7 @@
 #ifndef HF_INDEX_ROW_PAGE_H
 #define HF_INDEX_ROW_PAGE_H
 
+#include "index/base/squeeze.h"
 #include "index/table/row.h"
 
 #include <stddef.h>
@@ -38,7 +39,7 @@ uint64_t hf_row_page_number(const struct hf_row_page *page, uint32_t i);
 /* Whether there is no room for another row. */
 bool hf_row_page_is_full(const struct hf_row_page *page);
 /* Its bytes, compressed, in a row of a database. */
-int hf_row_page_pack(const struct hf_row_page *page, struct hf_packed_page *ret_packed);
+int hf_row_page_pack(const struct hf_row_page *page, struct hf_squeeze *squeeze, struct hf_packed_page *ret_packed);
 /* So many rows from such data, n bytes, which are size when they are not compressed. HF_ERR_STATE: they are no rows of
  * the table. */
 int hf_row_page_unpack(struct hf_row_page *page, uint32_t rows, const uint8_t *data, size_t n, size_t size);

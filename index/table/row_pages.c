@@ -16,6 +16,7 @@ void hf_row_pages_close(struct hf_row_pages *pages)
 	for (unsigned i = 0; i < HF_ROW_PAGES_HELD; i++)
 		hf_row_page_fini(&pages->held[i].page);
 	free(pages->packed);
+	hf_squeeze_fini(&pages->squeeze);
 }
 
 uint64_t hf_row_pages_memory(const struct hf_row_pages *pages)
@@ -31,7 +32,7 @@ static int pack(struct hf_row_pages *pages, const struct hf_held_page *held)
 {
 	if (!pages->packed)
 		pages->packed = malloc(sizeof *pages->packed);
-	return pages->packed ? hf_row_page_pack(&held->page, pages->packed) : HF_ERR_NOMEM;
+	return pages->packed ? hf_row_page_pack(&held->page, &pages->squeeze, pages->packed) : HF_ERR_NOMEM;
 }
 
 static int write_page(struct hf_row_pages *pages, struct hf_held_page *held)

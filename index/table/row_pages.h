@@ -16,6 +16,7 @@ struct hf_row_pages {
 	struct hf_db_table rows;
 	const struct hf_table *table;  /* of what is in the pages; NULL: no page was asked for yet */
 	struct hf_packed_page *packed; /* once something was written */
+	struct hf_squeeze squeeze;
 	struct hf_held_page {
 		struct hf_row_page page; /* without rows: none */
 		bool changed;		 /* since it was written */

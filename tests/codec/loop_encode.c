@@ -91,6 +91,35 @@ static struct hf_sink encode(const struct run *r, size_t step, bool handed)
 	return sink;
 }
 
+/* With stretches that are known as without, whatever the view's parameters are. */
+static void check_params(const struct run *r)
+{
+	static const char *const all[] = {"etrace.profile=c111",      "etrace.profile=python", "etrace.sijump=0",
+					  "etrace.data=1",	      "ntrace.mode=btm",       "ntrace.call_stack=0",
+					  "ntrace.all_jumps=1", "ntrace.sequential_jump=0"};
+	const size_t name = strlen(r->ops->name);
+	struct hf_enc *enc;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		const struct counted c = {.ops = r->ops,
+					  .stream = r->s->stream,
+					  .hart = r->hart,
+					  .env = {.params = all[i]},
+					  .ev = r->all.ev,
+					  .n = r->all.n,
+					  .step = 1000};
+
+		if (strncmp(all[i], r->ops->name, name) != 0 || all[i][name] != '.')
+			continue;
+		/* Not every hart can be traced in every way. */
+		if (hf_enc_new(c.ops, c.stream, c.hart, &c.env, &enc))
+			continue;
+		hf_enc_free(enc);
+		sample_about("%s hart %u, %s", r->s->name, r->hart, all[i]);
+		CHECK(counted_is_written(&c));
+	}
+}
+
 static void check_counted(const struct run *r)
 {
 	const size_t steps[] = {1, 7, 1000, 16384};
@@ -128,6 +157,7 @@ static void check_view(const struct run *r)
 	}
 	hf_sink_fini_memory(&whole);
 	check_counted(r);
+	check_params(r);
 }
 
 static void check(struct sample *s)

@@ -8,6 +8,7 @@
 
 #include "codecs/base/memo.h"
 #include "codecs/codec.h"
+#include "codecs/walk/known.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +47,12 @@ static inline bool counted_begin(const struct counted *c, struct counted_run *ru
 	run->env = c->env;
 	run->env.memo = counts ? calloc(1, sizeof *run->env.memo) : NULL;
 	run->known = way % 2;
+	run->env.known = run->known ? calloc(1, sizeof *run->env.known) : NULL;
 	if (counts)
 		hf_sink_init_count(&run->sink, buf, sizeof buf);
 	else if (hf_sink_init_memory(&run->sink, 1 << 16))
 		return false;
-	if ((counts && !run->env.memo) || hf_enc_new(c->ops, c->stream, c->hart, &run->env, &run->enc))
+	if ((counts && !run->env.memo) || (run->known && !run->env.known) || hf_enc_new(c->ops, c->stream, c->hart, &run->env, &run->enc))
 		return false;
 	if (!c->blob || !hf_enc_load(run->enc, c->blob, c->blob_size))
 		return true;
@@ -118,6 +120,7 @@ static inline bool counted_is_written(const struct counted *c)
 			hf_sink_fini_memory(&run[i].sink);
 		hf_enc_free(run[i].enc);
 		free(run[i].env.memo);
+		free(run[i].env.known);
 	}
 	hf_stretch_finder_free(finder);
 	return same;

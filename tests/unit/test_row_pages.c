@@ -226,6 +226,7 @@ static void test_order(void)
 static void change_bytes(const struct hf_row_page *page)
 {
 	static struct hf_packed_page packed;
+	struct hf_squeeze squeeze = {0};
 	static uint8_t raw[HF_PAGE_BYTES], data[HF_PAGE_BYTES + 1024];
 	static union {
 		struct hf_chunk chunk;
@@ -234,7 +235,7 @@ static void change_bytes(const struct hf_row_page *page)
 	struct hf_row_page other = {.table = page->table};
 	unsigned taken = 0;
 
-	CHECK_EQ(hf_row_page_pack(page, &packed), 0);
+	CHECK_EQ(hf_row_page_pack(page, &squeeze, &packed), 0);
 	CHECK_EQ(ZSTD_decompress(raw, sizeof raw, packed.data, packed.n), packed.size);
 	for (unsigned i = 0; i < 20000; i++) {
 		const uint64_t at = pick(packed.size);
@@ -259,6 +260,7 @@ static void change_bytes(const struct hf_row_page *page)
 	}
 	CHECK(taken > 1000 && taken < 19000);
 	hf_row_page_fini(&other);
+	hf_squeeze_fini(&squeeze);
 }
 
 static void test_made_up(void)
@@ -290,6 +292,7 @@ static struct hf_view_chunk view_row(uint64_t i, bool checked)
 static uint32_t pack_view(struct hf_row_page *page, bool checked)
 {
 	static struct hf_packed_page packed;
+	struct hf_squeeze squeeze = {0};
 	struct hf_row_page other = {.table = &hf_table_view_chunk};
 	struct hf_view_chunk row, got;
 
@@ -298,7 +301,7 @@ static uint32_t pack_view(struct hf_row_page *page, bool checked)
 		row = view_row(i, checked);
 		CHECK_EQ(hf_row_page_add(page, &row), 0);
 	}
-	CHECK_EQ(hf_row_page_pack(page, &packed), 0);
+	CHECK_EQ(hf_row_page_pack(page, &squeeze, &packed), 0);
 	CHECK_EQ(hf_row_page_unpack(&other, 40, packed.data, packed.n, packed.size), 0);
 	for (uint32_t i = 0; i < 40; i++) {
 		row = view_row(i, checked);
@@ -306,6 +309,7 @@ static uint32_t pack_view(struct hf_row_page *page, bool checked)
 		CHECK(hf_row_equal(&hf_table_view_chunk, &got, &row));
 	}
 	hf_row_page_fini(&other);
+	hf_squeeze_fini(&squeeze);
 	return packed.n;
 }
 
