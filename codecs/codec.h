@@ -56,6 +56,7 @@ struct hf_stream_info {
 };
 
 struct hf_codec;
+struct hf_setup_opener;
 
 /* A capture's stream with its header read. Each codec embeds this first in a struct of its own. */
 struct hf_stream {
@@ -231,6 +232,16 @@ struct hf_codec {
 	/* Whether a stream that probe takes for ours is a capture, by more than its first bytes; of a compressed one src has
 	 * but the beginning. A negative error is one of reading. NULL: it is. */
 	int (*confirm)(struct hf_src *src, bool *ret_ours);
+	const char *otherwise; /* what a stream is that probe takes for ours, and confirm does not, and what to do */
+	/*
+	 * Of a format whose file is its own description, not compressed as a whole: what it says, as hf_setup_read_capture
+	 * (codecs/setup/read.h); hf_setup.format names the codec that decodes it. HF_ERR_NOT_FOUND: it is no capture. And all
+	 * the rest, programs and parts, with the stream, as hf_setup_load. NULL, both: the file is the stream.
+	 */
+	int (*describe)(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
+			struct hf_setup_error *error);
+	int (*load)(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,
+		    struct hf_setup_error *error);
 	/* Reads the header. *diag says what is wrong and where. src is borrowed for the call only, setup (NULL: none) as
 	 * long as the stream lives. */
 	int (*open)(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,

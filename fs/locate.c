@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/locate.h"
 
+#include "codecs/codec.h"
 #include "fs/fs.h"
 
 #include <fcntl.h>
@@ -11,6 +12,25 @@
 static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
 #define DESCRIPTIONS (sizeof descriptions / sizeof *descriptions)
 
+/* Whether the file called data in that directory makes a capture of it, as that of perf does. */
+static bool is_own_description(int dir_fd)
+{
+	const int fd = openat(dir_fd, "data", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+	uint8_t head[HF_PROBE_SIZE];
+	const struct hf_codec *codec = NULL;
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = pread(fd, head, sizeof head, 0);
+	if (n > 0)
+		codec = hf_codec_probe(head, (size_t)n);
+	close(fd);
+	return codec && codec->describe;
+}
+
 static bool is_capture_dir(const char *path)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -20,6 +40,7 @@ static bool is_capture_dir(const char *path)
 		return false;
 	for (size_t i = 0; i < DESCRIPTIONS; i++)
 		found |= faccessat(fd, descriptions[i], F_OK, 0) == 0;
+	found |= is_own_description(fd);
 	close(fd);
 	return found;
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Whether path is a directory, and not one that is a capture itself (capture.ini, snapshot.ini). */
+/* Whether path is a directory, and not one that is a capture itself (capture.ini, snapshot.ini, the data of perf). */
 bool hf_locate_is_directory(const char *path);
 
 /* What hf_fs_reach says of a description, or what a caller says who asks it elsewhere: nobody vouches for one. */

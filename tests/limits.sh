@@ -22,7 +22,15 @@ index/base/limits.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
 index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
 index/summary/call.h@HF_CALL_DEPTH@1024u@calls and traps that a context is in | 1,024
 index/summary/call.h@HF_CALL_FRAMES@(1u << 18)@262,144
-codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
+codecs/perf/look.h@HF_PERF_LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
+codecs/perf/look.h@HF_PERF_GLANCE_MAX@(UINT64_C(1) << 20)@1 MiB if the header has no index
+codecs/perf/recordings.h@HF_PERF_RECORDINGS_MAX@(1u << 20)@1,048,576, in 4,194,304 AUXTRACE
+codecs/perf/recordings.h@HF_PERF_PIECES_MAX@(1u << 22)@1,048,576, in 4,194,304 AUXTRACE
+codecs/perf/maps.h@HF_PERF_EVENTS_MAX@1 << 21@2,097,152 mappings and threads
+codecs/perf/maps.h@HF_PERF_OBJECTS_MAX@1 << 16@of 65,536 files
+codecs/perf/maps.h@HF_PERF_SPACES_MAX@1 << 20@1,048,576 programs
+codecs/perf/spaces.c@MAPS_MAX@4096@4,096 pieces of code in a process
+codecs/perf/programs.c@PLACES_MAX@1024@1,024 places in all that give names
 fs/profile/transfers.h@HF_TRANSFERS_MAX@(UINT32_C(1) << 21)@pairs of a jump and where it went, for *fdo* | 2,097,152
 fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
 fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
@@ -56,9 +64,9 @@ fs/diff/edit.h@HF_DIFF_EDITS@256@256 in 1,024
 fs/diff/realign.c@NEAR@UINT64_C(1024)@256 in 1,024
 mountd/diff_print.h@HF_DIFF_SHOWN@20u@20 of more than 60
 fs/find/question.h@HF_FIND_WORDS@32@words in the argument of *\--value* | 32
-fs/program/elf_nearby.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
-fs/program/elf_nearby.h@HF_ELF_NEARBY_MAX@512@512 files, 4,096 entries, 8 directories deep
-fs/program/elf_nearby.h@HF_ELF_NEARBY_DEPTH@8@512 files, 4,096 entries, 8 directories deep
+fs/stream/elf_nearby.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
+fs/stream/elf_nearby.h@HF_ELF_NEARBY_MAX@512@512 files, 4,096 entries, 8 directories deep
+fs/stream/elf_nearby.h@HF_ELF_NEARBY_DEPTH@8@512 files, 4,096 entries, 8 directories deep
 fs/program/load_addresses.h@HF_LOAD_ADDRESSES_FILES_MAX@64@64 files with 64 executable segments
 fs/program/load_addresses.h@HF_LOAD_ADDRESSES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' code
 fs/program/load_addresses.h@HF_LOAD_ADDRESSES_INSTANCES_MAX@8@8 places of a file in a hart

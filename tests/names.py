@@ -12,7 +12,10 @@ KINDS = "unit|prop|mount|fuzz|golden|conformance|codec|sim|walls|manual"
 SOURCE = r"(?:[ch]|def|sh|py|cmake|js|css)"
 # What is somebody else's.
 OTHERS = {
+    "--buildid-mmap": "of perf",
     "--demangle-cpp": "of genhtml",
+    "--kcore": "of perf",
+    "--per-thread": "of perf",
     "fuse_lock_inode": "of Linux",
     "mount.fuse3": "of libfuse",
     "sqlite3ext.h": "of SQLite",

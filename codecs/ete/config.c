@@ -190,6 +190,21 @@ static int read_registers(const struct hf_setup *setup, uint32_t id, struct regi
 	return 0;
 }
 
+/* Values that only a perf.data gives: its harts are CPUs. */
+static int read_place(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, struct hf_setup_error *error)
+{
+	uint64_t trace_id, group;
+	int err = hf_setup_number(setup, id, "trace_id", 0, 0x7f, HF_ETE_TRACE_ID(id), &trace_id, error);
+
+	if (!err)
+		err = hf_setup_number(setup, id, "trace_group", 0, UINT32_MAX, 0, &group, error);
+	if (err)
+		return err;
+	config->trace_id = (uint8_t)trace_id;
+	config->group = (uint32_t)group;
+	return 0;
+}
+
 int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
 		       struct hf_setup_error *error)
 {
@@ -221,5 +236,7 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 	if (failed && !drop && strcmp(failed->value, "keep") != 0)
 		return hf_setup_refuse(error, failed, "keep or drop");
 	err = read_profile(setup, id, config, error);
+	if (!err)
+		err = read_place(config, setup, id, error);
 	return err ? err : check_architecture(&r, setup, id, config, error);
 }

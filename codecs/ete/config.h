@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* The trace id in frames of a source: several may have the same, in different recordings. */
+/* The trace id in frames of a source, where no value "trace_id" tells it: several may have the same, in different
+ * recordings. */
 #define HF_ETE_TRACE_ID(hart) ((uint8_t)((hart) & 0x7f))
 
 /*
@@ -15,6 +16,8 @@
  * transaction; a description that says "failed_transactions = drop" is for who wants them left out (K10.5.4.4).
  */
 struct hf_ete_config {
+	uint8_t trace_id;     /* in frames */
+	uint32_t group;       /* of parts (hf_setup_part.group) in which that id is this source's */
 	uint32_t max_spec;    /* TRCIDR8: P0 elements that may be uncommitted */
 	uint8_t cid_bytes;    /* TRCIDR2.CIDSIZE: 0, 1, 2, 4 */
 	uint8_t vmid_bytes;   /* TRCIDR2.VMIDSIZE */

@@ -35,6 +35,8 @@ static void find_part(struct hf_ete_dec *d)
 		return;
 	hf_ete_start_part(s, d->now.part, d->dec.hart, NULL, &d->pipeline);
 	unsync(d, s->parts[d->now.part].offset, HF_ERR_ETE_UNSYNCED, 0);
+	if (s->stream.setup->processes || s->parts[d->now.part].remark)
+		d->now.phase = HF_ETE_PHASE_FRESH;
 }
 
 static void enter_first(struct hf_ete_dec *d)
@@ -250,6 +252,22 @@ static void stopped(struct hf_ete_dec *d)
 	hf_pipeline_resume(pipeline);
 }
 
+/* Which recording begins, and what is known of it. */
+static void tell_part(struct hf_ete_dec *d)
+{
+	const struct hf_setup_part *part = &d->stream->parts[d->now.part];
+	struct hf_ete_element element = {.kind = HF_ETE_EL_PART, .offset = part->offset, .value = d->now.part};
+
+	/* What was read before is not continued, so that it is told before the part is. */
+	if (d->now.again)
+		push(d, HF_ETE_EL_LOSS, HF_ETE_EL_SILENT, HF_ERR_ETE_UNSYNCED, part->offset, 0, 0);
+	if (d->stream->stream.setup->processes)
+		hf_ete_resolve_push(&d->resolve, &element);
+	if (part->remark)
+		push(d, HF_ETE_EL_NOTE, HF_ETE_EL_DOUBT, part->remark, part->offset, 0, (uint32_t)part->detail);
+	d->now.phase = HF_ETE_PHASE_UNSYNCED;
+}
+
 /* One packet, or what goes instead of one. */
 static int read_packet(struct hf_ete_dec *d)
 {
@@ -257,6 +275,10 @@ static int read_packet(struct hf_ete_dec *d)
 	struct hf_ete_packet packet;
 	int n, err = 0;
 
+	if (d->now.phase == HF_ETE_PHASE_FRESH) {
+		tell_part(d);
+		return 0;
+	}
 	if (hf_pipeline_left(pipeline) < HF_ETE_PACKET_MAX && pipeline->stop == HF_PIPELINE_MORE) {
 		err = hf_pipeline_fill(pipeline);
 		if (err)
@@ -417,15 +439,8 @@ static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
 
 static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
 {
-	const struct hf_ete_flow_state *s = &((const struct hf_ete_dec *)dec)->flow.s;
-
 	*ret_record = 0;
-	ret_context->fields = (s->context.byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
-			      (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
-	ret_context->context = (struct hf_ev_context){
-		.pid = ret_context->fields & HF_CONTEXT_PID ? s->context.cid : 0,
-		.vmid = ret_context->fields & HF_CONTEXT_VMID ? s->context.vmid : 0,
-	};
+	hf_ete_flow_context(&((const struct hf_ete_dec *)dec)->flow, ret_context);
 }
 
 const struct hf_dec_ops hf_ete_dec_ops = {

@@ -17,6 +17,7 @@ enum hf_ete_phase {
 	HF_ETE_PHASE_UNSYNCED, /* looking for an A-sync */
 	HF_ETE_PHASE_SYNCED,   /* packets can be read, but a Trace Info is needed before they mean something */
 	HF_ETE_PHASE_BEGUN,
+	HF_ETE_PHASE_FRESH,    /* where a part begins that something is to be told of, before its first byte */
 	HF_ETE_PHASES
 };
 

@@ -115,6 +115,30 @@ static uint32_t space_of(const struct hf_ete_flow *f, uint8_t byte)
 	return el == 3 ? HF_MEMORY_EL3 | HF_MEMORY_ROOT : el == 2 ? el2[state] : el1[state];
 }
 
+static bool tells_processes(const struct hf_ete_flow *f)
+{
+	return f->setup && f->setup->processes;
+}
+
+/* The thread that runs, where the description tells of processes. */
+static uint32_t thread_of(const struct hf_ete_flow *f)
+{
+	const struct hf_setup *setup = f->setup;
+	const struct hf_ete_context *c = &f->s.context;
+
+	if (setup->processes->by_vmid ? c->byte & HF_ETE_CONTEXT_VMID : c->byte & HF_ETE_CONTEXT_CID)
+		return setup->processes->by_vmid ? c->vmid : c->cid;
+	return f->s.part < setup->part_count ? setup->parts[f->s.part].thread : HF_SETUP_NO_THREAD;
+}
+
+static struct hf_running running(const struct hf_ete_flow *f)
+{
+	const struct hf_setup *setup = f->setup;
+
+	return hf_processes_at(setup->processes, thread_of(f),
+			       f->s.part < setup->part_count ? setup->parts[f->s.part].time : 0);
+}
+
 /* What depends on context and address. */
 static void derive(struct hf_ete_flow *f)
 {
@@ -124,6 +148,10 @@ static void derive(struct hf_ete_flow *f)
 	w->isa = f->config->m ? HF_ISA_T32 : c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
 	w->mask = w->isa == HF_ISA_A64 ? UINT64_MAX : UINT32_MAX;
 	w->mode = (uint8_t)mode_of(f, c->byte);
+	if (tells_processes(f)) {
+		w->program = running(f).program;
+		return;
+	}
 	w->program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,
 				      space_of(f, c->byte));
 }
@@ -228,11 +256,30 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		tell_skipped(f);
 }
 
+/* Of a kernel whose contexts are threads: an id of either kind is one. */
+static void tell_thread(const struct hf_ete_flow *f, struct hf_event *ev)
+{
+	const struct hf_running now = running(f);
+	const uint32_t tid = thread_of(f);
+
+	ev->fields = HF_CONTEXT_MODE | (tid != HF_SETUP_NO_THREAD ? HF_CONTEXT_TID : 0u) | (now.known ? HF_CONTEXT_PID : 0u);
+	ev->context = (struct hf_ev_context){
+		.pid = now.known ? now.pid : 0,
+		.tid = tid != HF_SETUP_NO_THREAD ? tid : 0,
+		.mode = (uint8_t)mode_of(f->s.context.byte),
+	};
+}
+
 static void tell_context(struct hf_ete_flow *f)
 {
 	const struct hf_ete_context *c = &f->s.context;
 	struct hf_event *ev = emit(f, HF_EVENT_CONTEXT);
 
+	f->s.told = 1;
+	if (tells_processes(f)) {
+		tell_thread(f, ev);
+		return;
+	}
 	ev->fields = HF_CONTEXT_MODE | (c->byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
 		   (c->byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u) |
 		   (f->config->secure ? HF_CONTEXT_STATE : 0u);
@@ -243,7 +290,31 @@ static void tell_context(struct hf_ete_flow *f)
 		.vmid = ev->fields & HF_CONTEXT_VMID ? c->vmid : 0,
 		.mode = (uint8_t)mode_of(f, c->byte),
 	};
-	f->s.told = 1;
+}
+
+void hf_ete_flow_context(const struct hf_ete_flow *f, struct hf_event *ret_context)
+{
+	const struct hf_ete_context *c = &f->s.context;
+
+	if (tells_processes(f)) {
+		tell_thread(f, ret_context);
+		ret_context->fields &= ~(unsigned)HF_CONTEXT_MODE;
+		ret_context->context.mode = 0;
+		return;
+	}
+	ret_context->fields = (c->byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
+			      (c->byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
+	ret_context->context = (struct hf_ev_context){
+		.pid = ret_context->fields & HF_CONTEXT_PID ? c->cid : 0,
+		.vmid = ret_context->fields & HF_CONTEXT_VMID ? c->vmid : 0,
+	};
+}
+
+static void take_part(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	f->s.part = (uint32_t)e->value;
+	f->s.told = 0;
+	derive(f);
 }
 
 static void take_context(struct hf_ete_flow *f, const struct hf_ete_element *e)
@@ -783,6 +854,7 @@ static void take(struct hf_ete_flow *f, const struct hf_ete_element *e)
 	case HF_ETE_EL_EVENT: tell_marker(f, HF_ETE_MARKER_EVENT, e->info, 0); break;
 	case HF_ETE_EL_INSTRUMENTATION: tell_marker(f, HF_ETE_MARKER_INSTRUMENTATION, e->info, e->value); break;
 	case HF_ETE_EL_LOSS: take_loss(f, e); break;
+	case HF_ETE_EL_PART: take_part(f, e); break;
 	case HF_ETE_EL_NOTE:
 		emit_loss(f, e->flags & HF_ETE_EL_DOUBT ? HF_EVENT_DOUBT : HF_EVENT_NOTE, -(int)e->extra, e->offset,
 			  e->value, e->count);

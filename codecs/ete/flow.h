@@ -47,6 +47,7 @@ struct hf_ete_flow_state {
 	uint8_t step;    /* in the front element */
 	uint8_t it;      /* T32: ITSTATE at pc, as struct hf_walk_blocks has it */
 	uint8_t marked;  /* a timestamp marker stands open; age events ago */
+	uint32_t part;   /* the recording, where processes tell which program runs */
 	uint32_t left;   /* instructions of a Q element */
 	uint32_t walked; /* instructions of this element */
 	uint32_t unproven; /* instructions since the flow last agreed with an address; UINT32_MAX: so many or more */
@@ -86,6 +87,9 @@ bool hf_ete_flow_drain(struct hf_ete_flow *f, struct hf_ete_out *out);
 
 /* A note before anything else: told by the next drain. */
 void hf_ete_flow_note(struct hf_ete_flow *f, int code, uint64_t detail);
+
+/* The ids that hold, as hf_dec_ops.begin has them. */
+void hf_ete_flow_context(const struct hf_ete_flow *f, struct hf_event *ret_context);
 
 /* Behind the last element of the last recording: what is still to be said. */
 void hf_ete_flow_end(struct hf_ete_flow *f);

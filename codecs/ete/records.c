@@ -66,7 +66,7 @@ static uint8_t *put_heading(const struct records *d, uint8_t *t)
 	t = hf_text_put(t, "# part ");
 	for (const char *s = part->name; *s && s < part->name + LINE / 4; s++)
 		*t++ = *s > ' ' && *s <= '~' ? (uint8_t)*s : '?';
-	t = hf_text_put_hex(hf_text_put(t, " id="), HF_ETE_TRACE_ID(d->stream->harts[d->hart].id));
+	t = hf_text_put_hex(hf_text_put(t, " id="), d->stream->harts[d->hart].config.trace_id);
 	t = hf_text_put(hf_text_put(t, " framing="), *part->framing ? part->framing : "raw");
 	*t++ = '\n';
 	return t;

@@ -34,6 +34,7 @@ enum hf_ete_element_kind {
 	HF_ETE_EL_EVENT,
 	HF_ETE_EL_INSTRUMENTATION,
 	HF_ETE_EL_LOSS,  /* the flow ends here: overflow, discard, bytes that cannot be read, the end of a recording */
+	HF_ETE_EL_PART,  /* a recording begins: value is its number */
 	HF_ETE_EL_NOTE,  /* something is doubtful (DOUBT) or odd, and goes on */
 	HF_ETE_EL_KINDS
 };

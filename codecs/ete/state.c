@@ -59,6 +59,7 @@ static const struct hf_field_row fields[] = {
 	FLOW(step, 1),
 	FLOW(it, UINT8_MAX),
 	FLOW(marked, 1),
+	FLOW(part, UINT32_MAX),
 	FLOW(left, UINT32_MAX),
 	FLOW(walked, UINT32_MAX),
 	FLOW(unproven, UINT32_MAX),

@@ -30,10 +30,23 @@ enum hf_coresight_layout hf_ete_layout(const struct hf_setup_part *part)
 	return HF_CORESIGHT_LAYOUTS;
 }
 
+const struct hf_ete_hart *hf_ete_find_hart(const struct hf_ete_stream *s, uint32_t id)
+{
+	for (size_t i = 0; i < s->hart_count; i++)
+		if (s->harts[i].id == id)
+			return &s->harts[i];
+	return NULL;
+}
+
 bool hf_ete_part_has(const struct hf_ete_stream *s, const struct hf_setup_part *part, uint32_t id)
 {
-	if (hf_ete_layout(part) != HF_CORESIGHT_NONE)
-		return true;
+	const struct hf_ete_hart *hart;
+
+	if (hf_ete_layout(part) != HF_CORESIGHT_NONE) {
+		hart = part->told ? hf_ete_find_hart(s, id) : NULL;
+		return !part->told || (hart && hart->config.group == part->group &&
+				       part->ids[hart->config.trace_id / 64] >> hart->config.trace_id % 64 & 1);
+	}
 	return part->hart == id || (part->hart == HF_SETUP_ANY && id == s->harts[0].id);
 }
 
@@ -41,17 +54,10 @@ void hf_ete_start_part(const struct hf_ete_stream *s, size_t part, uint32_t id, 
 		       struct hf_pipeline *pipeline)
 {
 	const struct hf_setup_part *p = &s->parts[part];
+	const struct hf_ete_hart *hart = hf_ete_find_hart(s, id);
 
-	hf_pipeline_start(pipeline, hf_ete_layout(p), HF_ETE_TRACE_ID(id), p->offset,
+	hf_pipeline_start(pipeline, hf_ete_layout(p), hart ? hart->config.trace_id : 0, p->offset,
 			  p->size == HF_NOWHERE ? HF_NOWHERE : p->offset + p->size, entry);
-}
-
-const struct hf_ete_hart *hf_ete_find_hart(const struct hf_ete_stream *s, uint32_t id)
-{
-	for (size_t i = 0; i < s->hart_count; i++)
-		if (s->harts[i].id == id)
-			return &s->harts[i];
-	return NULL;
 }
 
 /* ---- opening ---- */
@@ -148,7 +154,7 @@ static void describe(struct hf_ete_stream *s, const struct found *found)
 	snprintf(s->version, sizeof s->version, "%s", found->etm ? "ETMv4" : "ETE");
 	for (size_t i = 0; i < s->hart_count && n < (int)sizeof s->json - 64; i++)
 		n += snprintf(s->json + n, sizeof s->json - (size_t)n, "%s%u", i ? "," : "",
-			      (unsigned)HF_ETE_TRACE_ID(s->harts[i].id));
+			      (unsigned)s->harts[i].config.trace_id);
 	n += snprintf(s->json + n, sizeof s->json - (size_t)n, "]");
 	if (found->missing)
 		n += snprintf(s->json + n, sizeof s->json - (size_t)n, ",\"registers_missing\":true");
@@ -256,7 +262,7 @@ static int find_unknown_ids(struct hf_ete_stream *s, const struct hf_setup *setu
 	int err = pipeline ? hf_pipeline_init(pipeline, src) : HF_ERR_NOMEM;
 
 	for (size_t i = 0; i < s->part_count && !err; i++)
-		if (hf_ete_layout(&s->parts[i]) != HF_CORESIGHT_NONE)
+		if (!s->parts[i].told && hf_ete_layout(&s->parts[i]) != HF_CORESIGHT_NONE)
 			err = look_at_part(s, i, pipeline, seen);
 	for (unsigned id = 1; id <= HF_CORESIGHT_ID_MAX && !err; id++) {
 		if (!(seen[id / 64] >> id % 64 & 1) || has_source(s, setup, id))

@@ -17,10 +17,19 @@ static int fail(struct hf_diag *diag, int code, uint64_t offset)
 
 void hf_program_fini(struct hf_program *program)
 {
-	for (size_t i = 0; i < program->count; i++)
+	for (size_t i = 0; i < program->count && !program->borrowed; i++)
 		free((uint8_t *)program->pieces[i].bytes);
 	free(program->pieces);
 	hf_program_init(program);
+}
+
+void hf_program_set(struct hf_program *program, struct hf_program_piece *pieces, size_t count, uint16_t machine)
+{
+	hf_program_fini(program);
+	*program = (struct hf_program){
+		.pieces = pieces, .count = count, .machine = machine, .xlen = 64, .borrowed = true};
+	for (size_t i = 0; i < count; i++)
+		program->bytes += pieces[i].size;
 }
 
 /* The piece of the program itself that holds address, or NULL, and then *room becomes the bytes to the next one if they

@@ -29,6 +29,7 @@ struct hf_program {
 	uint32_t extensions;
 	bool has_jvt;
 	uint64_t jvt;
+	bool borrowed; /* the bytes of its pieces are somebody else's */
 	/* Where else the bytes of an address are looked for, in that order, if this has none there. Neither they nor the array
 	 * are owned. */
 	const struct hf_program *const *below;
@@ -49,6 +50,9 @@ void hf_program_fini(struct hf_program *program);
  */
 int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t bias, struct hf_diag *diag);
 int hf_program_add_raw(struct hf_program *program, struct hf_src *src, uint64_t address, struct hf_diag *diag);
+
+/* Takes pieces of bytes that outlive it, malloc'ed, sorted and apart, instead of what it had; machine: their e_machine. */
+void hf_program_set(struct hf_program *program, struct hf_program_piece *pieces, size_t count, uint16_t machine);
 
 /* The bytes from address on, as many as are there without a gap of one piece: *ret_n; NULL and 0 if there are none. */
 const uint8_t *hf_program_at(const struct hf_program *program, uint64_t address, uint64_t *ret_n);

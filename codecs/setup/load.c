@@ -396,6 +396,20 @@ static int load_traces(struct loader *l, struct hf_src **ret_stream)
 	return err;
 }
 
+/* The files that a text names. */
+static int load_files(struct loader *l, struct hf_src **ret_stream)
+{
+	int err = load_programs(l);
+
+	if (!err)
+		err = load_traces(l, ret_stream);
+	if (!err && (err = check_containers(l))) {
+		hf_src_free(*ret_stream);
+		*ret_stream = NULL;
+	}
+	return err;
+}
+
 int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,
 		  struct hf_setup_error *error)
 {
@@ -407,29 +421,36 @@ int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, 
 	if (!codec)
 		return hf_setup_fail(error, HF_ERR_UNSUPPORTED, setup->files[0].name, 0,
 				     "format %s is not in this version", setup->format);
-	err = load_programs(&l);
-	if (!err)
-		err = load_traces(&l, ret_stream);
-	if (!err) {
-		err = check_containers(&l);
-		if (!err && codec->check)
-			err = codec->check(setup, error);
-		if (!err && codec->remark && (err = codec->remark(setup)))
-			hf_setup_fail(error, err, setup->files[0].name, 0, "out of memory");
-		if (err) {
-			hf_src_free(*ret_stream);
-			*ret_stream = NULL;
-		}
+	err = setup->reader ? setup->reader->load(setup, opener, ret_stream, error) : load_files(&l, ret_stream);
+	if (err)
+		return err;
+	if (codec->check)
+		err = codec->check(setup, error);
+	if (!err && codec->remark && (err = codec->remark(setup)))
+		hf_setup_fail(error, err, setup->files[0].name, 0, "out of memory");
+	if (err) {
+		hf_src_free(*ret_stream);
+		*ret_stream = NULL;
 	}
 	return err;
+}
+
+static bool is_ini(const char *base)
+{
+	const size_t n = strlen(base);
+
+	return n > 4 && strcmp(base + n - 4, ".ini") == 0;
 }
 
 int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
 		  struct hf_setup_error *error)
 {
-	const char *base = strrchr(name, '/');
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 
-	return strcmp(base ? base + 1 : name, "snapshot.ini") == 0
+	for (size_t i = 0; opener->codecs[i] && !is_ini(base); i++)
+		if (opener->codecs[i]->describe)
+			return opener->codecs[i]->describe(opener, name, ret_setup, error);
+	return strcmp(base, "snapshot.ini") == 0
 		       ? hf_setup_read_snapshot(opener, name, ret_setup, error)
 		       : hf_setup_read_capture(opener, name, ret_setup, error);
 }

@@ -15,6 +15,13 @@ struct hf_setup_opener {
 	/* Opens a file by the name that a description has for it. *ret_src is of known size and the caller's to free.
 	 * HF_ERR_NOT_FOUND: it is not there, or not ours to look at. */
 	int (*open)(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag);
+	/*
+	 * Names to fn the directories and files that lie beside the description for its programs (x.d, x.elf), as open takes
+	 * them; an error of fn ends it. NULL: there are none.
+	 */
+	int (*list)(void *ctx, int (*fn)(void *fn_ctx, const char *name), void *fn_ctx);
+	/* A file of the directory of debug files, by its path in it; errors as open. NULL: there is no such directory. */
+	int (*open_debug)(void *ctx, const char *path, struct hf_src **ret_src);
 	const struct hf_codec *const *codecs; /* the formats that there are, ending with NULL */
 };
 
@@ -30,7 +37,8 @@ int hf_setup_read_capture(const struct hf_setup_opener *opener, const char *name
 			  struct hf_setup_error *error);
 int hf_setup_read_snapshot(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
 			   struct hf_setup_error *error);
-/* The reader for a description of that name: that of snapshots for snapshot.ini. */
+/* The reader for a description of that name: that of snapshots for snapshot.ini, that of a codec (hf_codec.describe) for
+ * what is no *.ini. */
 int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
 		  struct hf_setup_error *error);
 
@@ -56,6 +64,7 @@ int hf_setup_add_value(struct hf_setup *setup, uint32_t hart, const char *key, c
 		       uint32_t line);
 int hf_setup_add_part(struct hf_setup *setup, uint32_t hart, const char *name, const char *framing);
 int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file);
+int hf_setup_add_fact(struct hf_setup *setup, const char *name, const char *value);
 
 /* Room for one more row of that size behind count others; rows is the address of the pointer to them, which was only
  * ever enlarged so. HF_ERR_NOMEM, HF_ERR_LIMIT. */

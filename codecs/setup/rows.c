@@ -144,6 +144,19 @@ int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file)
 	return row.name && row.said_in ? 0 : HF_ERR_NOMEM;
 }
 
+int hf_setup_add_fact(struct hf_setup *setup, const char *name, const char *value)
+{
+	struct hf_setup_fact row = {.name = NULL};
+	int err = hf_setup_room(&setup->facts, setup->fact_count, sizeof row);
+
+	if (err)
+		return err;
+	row.name = strdup(name);
+	row.value = strdup(value);
+	setup->facts[setup->fact_count++] = row;
+	return row.name && row.value ? 0 : HF_ERR_NOMEM;
+}
+
 const struct hf_codec *hf_setup_codec(const struct hf_setup_opener *opener, const char *name)
 {
 	for (size_t i = 0; opener->codecs[i]; i++)

@@ -25,6 +25,8 @@ void hf_setup_free(struct hf_setup *setup)
 		free(setup->images[i].below);
 	}
 	for (size_t i = 0; i < setup->part_count; i++) {
+		if (setup->parts[i].shared)
+			continue;
 		free((char *)setup->parts[i].name);
 		free((char *)setup->parts[i].framing);
 	}
@@ -36,6 +38,12 @@ void hf_setup_free(struct hf_setup *setup)
 		free((char *)setup->warnings[i].file);
 		free((char *)setup->warnings[i].text);
 	}
+	for (size_t i = 0; i < setup->fact_count; i++) {
+		free((char *)setup->facts[i].name);
+		free((char *)setup->facts[i].value);
+	}
+	free(setup->facts);
+	hf_processes_free(setup->processes);
 	free(setup->values);
 	free(setup->images);
 	free(setup->parts);
@@ -202,7 +210,7 @@ const char *hf_setup_code_text(const struct hf_setup *setup, uint32_t hart, char
 
 uint64_t hf_setup_code_size(const struct hf_setup *setup)
 {
-	uint64_t size = 0;
+	uint64_t size = setup && setup->processes ? setup->processes->bytes : 0;
 
 	for (size_t i = 0; setup && i < setup->image_count; i++)
 		size += setup->images[i].program.bytes;

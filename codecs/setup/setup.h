@@ -9,6 +9,7 @@
 #define HF_SETUP_SETUP_H
 
 #include "codecs/image/program.h"
+#include "codecs/setup/processes.h"
 #include "codecs/source/source.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 /* "Every hart": of values and images that name none. */
 #define HF_SETUP_ANY UINT32_MAX
 #define HF_SETUP_NO_CONTEXT UINT64_MAX
+#define HF_SETUP_NO_THREAD UINT32_MAX
 
 /* One "key = value" that the description's reader does not use itself: a parameter of the format, a register. */
 struct hf_setup_value {
@@ -53,6 +55,15 @@ struct hf_setup_part {
 	uint32_t hart;         /* whose raw bytes it is, or HF_SETUP_ANY: its framing tells */
 	const char *name;      /* of the file or buffer, for messages */
 	const char *framing;   /* "encap", "te_inst_raw", "coresight", "source_data", ...; "" if nothing is said */
+	/* What only a perf.data says. */
+	bool shared;           /* name and framing are of all parts: not this one's own */
+	bool told;             /* ids (a bit each) are the trace ids that have data in its frames */
+	uint64_t ids[2];
+	uint64_t time;         /* when it ended, as processes count it */
+	uint32_t thread;       /* who was recorded, where the trace itself does not say it; HF_SETUP_NO_THREAD */
+	uint32_t group;        /* trace ids mean what they do in this group of sources */
+	int32_t remark;        /* an error that is true of it, with a detail; 0: none */
+	uint64_t detail;
 };
 
 /* A file that the description names, before it is read. */
@@ -61,6 +72,7 @@ enum hf_setup_file_kind {
 	HF_SETUP_TRACE,
 	HF_SETUP_ELF,
 	HF_SETUP_RAW,         /* a dump of memory */
+	HF_SETUP_CANDIDATE,   /* may be a program, or a directory of such: whoever loads the setup looks for himself */
 	HF_SETUP_SYMBOLS,     /* an ELF of which nothing is said but that it may have names; nobody reads it here */
 };
 
@@ -69,6 +81,7 @@ struct hf_setup_file {
 	const char *name;       /* relative to the directory of the description, with '/' */
 	const char *said_in;    /* which file of the description names it */
 	uint32_t line;          /* there */
+	bool in_debug_dir;      /* name is a path of the directory of debug files instead */
 	bool optional;          /* without it the rest is still of use: a warning */
 	size_t part;            /* TRACE: number of the part it belongs to */
 	/* Programs: whose, and where. */
@@ -86,8 +99,17 @@ struct hf_setup_warning {
 	const char *text;
 };
 
+/* A line about the recording for people: "recorded by", "perf record -e cs_etm// ls". */
+struct hf_setup_fact {
+	const char *name;
+	const char *value;
+};
+
+struct hf_codec;
+
 struct hf_setup {
 	const char *format; /* name of the codec: "etrace" */
+	const struct hf_codec *reader; /* the codec whose file is its own description (hf_codec.describe); NULL: a text is */
 	struct hf_setup_value *values;
 	size_t value_count;
 	struct hf_setup_image *images;
@@ -99,6 +121,9 @@ struct hf_setup {
 	size_t file_count;
 	struct hf_setup_warning *warnings;
 	size_t warning_count;
+	struct hf_setup_fact *facts;
+	size_t fact_count;
+	struct hf_processes *processes; /* owned; NULL: programs are those of the images */
 	char *buffers; /* of a snapshot: its file that names the buffers and their format; NULL: it is none */
 	bool packed; /* the one trace file is a container: the stream is what is in it */
 	const struct hf_box *text; /* its container, where content does not show it: key "text"; NULL: content does */

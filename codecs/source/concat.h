@@ -16,4 +16,8 @@ struct hf_concat_piece {
 /* Takes the sources also on failure. HF_ERR_CORRUPT if a piece is not in its source or all are too long together. */
 int hf_src_concat_new(const struct hf_concat_piece *pieces, size_t count, struct hf_src **ret_src);
 
+/* The same of pieces whose sources are owned[owned_count], each any number of times: they are freed once. */
+int hf_src_pieces_new(struct hf_src *const *owned, size_t owned_count, const struct hf_concat_piece *pieces, size_t count,
+		      struct hf_src **ret_src);
+
 #endif

@@ -194,3 +194,28 @@ size_t hf_coresight_take(struct hf_coresight *cs, const uint8_t *p, size_t n, st
 		return take_aligned(cs, p, n, ret_data);
 	return take_synced(cs, p, n, ret_data);
 }
+
+size_t hf_coresight_ids(const uint8_t *p, size_t n, uint64_t seen[2])
+{
+	const uint64_t is_id = UINT64_C(0x0001000100010001);
+	size_t at = 0;
+
+	while (n - at >= HF_CORESIGHT_FRAME) {
+		const uint8_t *frame = p + at;
+		uint64_t low, high;
+
+		if (frame[0] == 0xff && is_fsync(frame)) {
+			at += FSYNC_SIZE;
+			continue;
+		}
+		at += HF_CORESIGHT_FRAME;
+		memcpy(&low, frame, sizeof low);
+		memcpy(&high, frame + sizeof low, sizeof high);
+		if (!((low | high) & is_id))
+			continue;
+		for (unsigned i = 0; i < HF_CORESIGHT_DATA; i += 2)
+			if (frame[i] & 1)
+				seen[frame[i] >> 7] |= UINT64_C(1) << (frame[i] >> 1 & 63);
+	}
+	return at;
+}

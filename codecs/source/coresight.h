@@ -59,4 +59,8 @@ void hf_coresight_init(struct hf_coresight *cs, enum hf_coresight_layout layout,
  */
 size_t hf_coresight_take(struct hf_coresight *cs, const uint8_t *p, size_t n, struct hf_coresight_data *ret_data);
 
+/* Adds the ids that stand in ALIGNED frames p[n], which begin with one, to seen, one bit for each: those that may have data
+ * there. Returns how many bytes it took: less than a frame is left. */
+size_t hf_coresight_ids(const uint8_t *p, size_t n, uint64_t seen[2]);
+
 #endif

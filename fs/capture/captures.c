@@ -244,15 +244,30 @@ static const char *log_name(const struct hf_captures *all, const char *path)
 	return name;
 }
 
+/* The codec that would have taken the file if there were more in it than its first bytes say; NULL: there is none. */
+static const struct hf_codec *claimant(const struct hf_captures *all, const char *path)
+{
+	const struct hf_codec *codec = NULL;
+	uint8_t head[HF_PROBE_SIZE];
+	size_t n;
+
+	if (!hf_probe_head(all->shared.archive, path, head, sizeof head, &n))
+		codec = hf_codec_probe(head, n);
+	return codec && codec->otherwise ? codec : NULL;
+}
+
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size)
 {
 	struct hf_capture *capture = hf_capture_known(all, path);
 	const char *log = capture ? NULL : log_name(all, path);
+	const struct hf_codec *codec = capture || log ? NULL : claimant(all, path);
 	struct hf_diag diag;
 
 	if (log)
 		snprintf(text, size, "%s: not read yet", log);
-	return log || (capture && hf_capture_failure(capture, &diag, text, size));
+	if (codec)
+		snprintf(text, size, "%s", codec->otherwise);
+	return log || codec || (capture && hf_capture_failure(capture, &diag, text, size));
 }
 
 bool hf_captures_refusal(struct hf_captures *all, const char *path, const char *view, char *text, size_t size)

@@ -115,6 +115,10 @@ static void put_description(struct hf_sink *sink, const struct hf_trace *trace)
 	hf_info_path(sink, trace->members->ini);
 	hf_sink_printf(sink, ", ");
 	put_count(sink, trace->setup->part_count, "trace");
+	for (size_t i = 0; i < trace->setup->fact_count; i++) {
+		begin_line(sink, trace->setup->facts[i].name);
+		hf_info_path(sink, trace->setup->facts[i].value);
+	}
 }
 
 static void put_symbols(struct hf_sink *sink, const struct hf_symbol_files *files)

@@ -2,6 +2,7 @@
 #include "fs/capture/open_trace.h"
 #include "fs/base/common.h"
 #include "fs/facts/shared.h"
+#include "fs/program/debug_dir.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,13 @@ static void complain(struct hf_capture *capture, const struct hf_setup_error *er
 	free(old);
 }
 
+static int open_debug(void *ctx, const char *path, struct stat *ret_st, struct hf_src **ret_src)
+{
+	struct hf_debug_dir *dir = ctx;
+
+	return dir->path ? hf_debug_dir_open(dir, path, ret_st, ret_src) : HF_ERR_NOT_FOUND;
+}
+
 int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 			  struct hf_diag *diag)
 {
@@ -38,6 +46,8 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 				   .open_files = capture->shared->open_files,
 				   .path = capture->path,
 				   .stamp = stamp,
+				   .open_debug = open_debug,
+				   .debug = capture->shared->debug_dir,
 				   .expansion = options->expansion,
 				   .memory = options->stream_memory};
 	struct hf_setup_error error;

@@ -14,7 +14,7 @@
 #include "fs/facts/shared.h"
 #include "fs/facts/table.h"
 #include "fs/program/debug_dir.h"
-#include "fs/program/elf_nearby.h"
+#include "fs/stream/elf_nearby.h"
 #include "fs/stream/members.h"
 
 #include <stdlib.h>
@@ -135,6 +135,21 @@ static bool is_as_it_just_was(struct hf_capture *capture, int64_t now_ns, const 
 	       capture->state != HF_CAPTURE_GONE && hf_stamp_same(&capture->stamp, &stamp);
 }
 
+static int read_described(const struct hf_shared *shared, const char *ini, const struct stat *st, struct hf_found *found,
+			  struct hf_access *access);
+
+/* Reads what a file that is its own description says; else nothing. */
+static int read_own(struct hf_capture *capture, const struct stat *st, struct hf_found *found, struct hf_access *access)
+{
+	const struct hf_codec *codec = found->codec;
+	int err = found->box || !hf_members_describes(codec) ? HF_ERR_NOT_FOUND
+							     : read_described(capture->shared, capture->path, st, found, access);
+
+	if (err)
+		found->codec = codec;
+	return err == HF_ERR_NOT_FOUND ? 0 : err;
+}
+
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
 static int refresh(struct hf_capture *capture, const struct stat *st, bool again, bool *ret_gone)
 {
@@ -171,11 +186,15 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool again
 	else {
 		found.stamp.beside = now.beside;
 		found.stamp.debug = now.debug;
+		err = read_own(capture, st, &found, &access);
+		if (err)
+			return err;
 	}
 	if (renew(capture, &found) && !err)
 		hf_catalogue_use_put(capture, NULL);
-	note_access(capture, NULL, begun_ns, &access);
+	note_access(capture, found.members, begun_ns, &access);
 	*ret_gone = !found.codec;
+	hf_members_unref(found.members);
 	return 0;
 }
 
@@ -240,6 +259,28 @@ static int unread(const struct hf_shared *shared, const char *path, int err)
 	return claim_err ? claim_err : member ? 0 : err;
 }
 
+static int find_described(const struct hf_shared *shared, const char *path, const char *ini, const struct stat *st,
+			  struct hf_capture **ret_capture);
+
+/* A file that is its own description, unless it is part of a capture with another. */
+static int find_own(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+{
+	bool member;
+	int err = hf_members_claim(shared->archive, path, &member);
+
+	if (err || member)
+		return err;
+	err = find_described(shared, path, path, st, ret_capture);
+	return err == HF_ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Whether the catalogue had it as a file that is its own description: its format does not show in its first bytes. */
+static bool was_own(const struct hf_catalogue_entry *entry)
+{
+	return entry->kind != HF_CATALOGUE_NOT_CAPTURE && !entry->box && entry->codec &&
+	       (!entry->codec->probe || hf_members_describes(entry->codec));
+}
+
 /* A new file, as the catalogue has it, or probed. */
 static int find_file(const struct hf_shared *shared, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
@@ -253,6 +294,8 @@ static int find_file(const struct hf_shared *shared, const char *path, const str
 		if (entry.kind == HF_CATALOGUE_NOT_CAPTURE) {
 			hf_not_captures_add(shared->not_captures, path, &found.stamp);
 			err = 0;
+		} else if (was_own(&entry)) {
+			err = find_own(shared, path, st, ret_capture);
 		} else {
 			err = add_file(shared, path, &found, &entry, ret_capture);
 		}
@@ -263,6 +306,8 @@ static int find_file(const struct hf_shared *shared, const char *path, const str
 	err = hf_probe_file(shared->archive, path, &found.box, &found.codec, &found.stamp);
 	if (err)
 		return unread(shared, path, err);
+	if (!found.box && hf_members_describes(found.codec))
+		return find_own(shared, path, st, ret_capture);
 	if (found.codec)
 		return add_file(shared, path, &found, NULL, ret_capture);
 	hf_not_captures_add(shared->not_captures, path, &found.stamp);
@@ -454,6 +499,8 @@ static int find_again(struct hf_capture *known, struct stat *st, bool again, boo
 		*st = ini_st;
 		return refresh_described(known, ini, st, ret_gone);
 	}
+	if (S_ISREG(st->st_mode) && hf_capture_is_described(known))
+		return refresh_described(known, known->path, st, ret_gone);
 	if (S_ISREG(st->st_mode))
 		return refresh(known, st, again, ret_gone);
 	if (renew(known, &(struct hf_found){.box = NULL}))

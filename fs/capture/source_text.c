@@ -6,7 +6,7 @@
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
 #include "fs/program/debug_dir.h"
-#include "fs/program/elf_nearby.h"
+#include "fs/stream/elf_nearby.h"
 
 #include <stdio.h>
 #include <stdlib.h>

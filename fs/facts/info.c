@@ -241,7 +241,8 @@ static void put_description(struct hf_json *json, const struct hf_trace *trace)
 	hf_json_open(json, "description", '{');
 	hf_json_string(json, "file", trace->members->ini);
 	hf_json_open(json, "traces", '[');
-	for (size_t i = 0; i < setup->part_count; i++) {
+	/* The recordings of one file are as many as it is long. */
+	for (size_t i = 0; i < setup->part_count && !setup->reader; i++) {
 		const struct hf_setup_part *part = &setup->parts[i];
 
 		hf_json_open(json, NULL, '{');
@@ -258,6 +259,10 @@ static void put_description(struct hf_json *json, const struct hf_trace *trace)
 		if (trace->members->path[i])
 			hf_json_string(json, NULL, trace->members->path[i]);
 	hf_json_close(json, ']');
+	if (setup->reader)
+		hf_json_u64(json, "recordings", setup->part_count);
+	for (size_t i = 0; i < setup->fact_count; i++)
+		hf_json_string(json, setup->facts[i].name, setup->facts[i].value);
 	hf_json_u64(json, "warnings", setup->warning_count);
 	hf_json_close(json, '}');
 }

@@ -9,7 +9,7 @@
 
 #include "fs/archive/open_files.h"
 #include "fs/program/debug_file.h"
-#include "fs/program/elf_nearby.h"
+#include "fs/stream/elf_nearby.h"
 
 struct hf_debug_dir {
 	char *path;		   /* for messages; NULL: there is no such directory, and the rest is unused */

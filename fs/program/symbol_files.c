@@ -8,7 +8,7 @@
 #include "fs/archive/stamp.h"
 #include "fs/base/views.h"
 #include "fs/program/debug_dir.h"
-#include "fs/program/elf_nearby.h"
+#include "fs/stream/elf_nearby.h"
 #include "fs/program/load_addresses.h"
 #include "fs/stream/members.h"
 #include "fs/stream/trace.h"
@@ -339,11 +339,15 @@ static int open_program(struct hf_symbol_files *files, struct hf_open_files *ope
 			const struct hf_setup_file *file)
 {
 	struct hf_placed_elf *elf = &files->elf[files->elf_count];
+	struct stat st;
 	int err;
 
 	*elf = (struct hf_placed_elf){.bias = file->address, .hart = file->hart};
 	hf_name_file(elf->name, file->name);
-	err = hf_trace_open_member(open_files, trace, file->name, &elf->src);
+	if (file->in_debug_dir)
+		err = files->dir->path ? hf_debug_dir_open(files->dir, file->name, &st, &elf->src) : HF_ERR_CHANGED;
+	else
+		err = hf_trace_open_member(open_files, trace, file->name, &elf->src);
 	files->given = files->elf_count += !err;
 	return err;
 }

@@ -5,8 +5,10 @@
 #include "fs/archive/names.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
+#include "fs/stream/elf_nearby.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +16,8 @@
 
 const struct hf_codec hf_members_unknown = {.name = HF_NAME_UNKNOWN, .title = "a description that cannot be read"};
 
-static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
+static const char *const descriptions[] = {"capture.ini", "snapshot.ini", "data"};
+enum { DESCRIPTIONS = 3, TEXTS = 2 }; /* the last is one if its content says so */
 
 static const char *base_of(const char *path)
 {
@@ -25,7 +28,43 @@ static const char *base_of(const char *path)
 
 static bool is_description_name(const char *base)
 {
-	return strcmp(base, descriptions[0]) == 0 || strcmp(base, descriptions[1]) == 0;
+	for (unsigned i = 0; i < DESCRIPTIONS; i++)
+		if (strcmp(base, descriptions[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_text(const char *base)
+{
+	const size_t n = strlen(base);
+
+	return n > 4 && strcmp(base + n - 4, ".ini") == 0;
+}
+
+bool hf_members_describes(const struct hf_codec *codec)
+{
+	return codec && codec->describe;
+}
+
+/* The i-th description in that directory of the archive: its path and stat. HF_ERR_NOT_FOUND if it is not there. */
+static int find_in(const struct hf_archive *archive, const char *dir, unsigned i, char *ret_ini, struct stat *ret_st)
+{
+	uint8_t head[HF_PROBE_SIZE];
+	size_t n = 0;
+	int fd, err = hf_path_join(ret_ini, dir, descriptions[i]);
+
+	if (!err)
+		err = hf_archive_stat(archive, ret_ini, ret_st);
+	if (err || !S_ISREG(ret_st->st_mode))
+		return hf_err_is_shortage(err) ? err : HF_ERR_NOT_FOUND;
+	if (i < TEXTS)
+		return 0;
+	err = hf_archive_open_file(archive, ret_ini, &fd, ret_st);
+	if (err)
+		return hf_err_is_shortage(err) ? err : HF_ERR_NOT_FOUND;
+	err = hf_archive_pread(fd, head, sizeof head, 0, &n);
+	close(fd);
+	return !err && n && hf_members_describes(hf_codec_probe(head, n)) ? 0 : HF_ERR_NOT_FOUND;
 }
 
 int hf_members_find(const struct hf_archive *archive, const char *path, const struct stat *st, char *ret_ini,
@@ -45,14 +84,10 @@ int hf_members_find(const struct hf_archive *archive, const char *path, const st
 	}
 	if (!S_ISDIR(st->st_mode) || !*path)
 		return HF_ERR_NOT_FOUND;
-	for (size_t i = 0; i < 2; i++) {
-		int err = hf_path_join(ret_ini, path, descriptions[i]);
+	for (unsigned i = 0; i < DESCRIPTIONS; i++) {
+		int err = find_in(archive, path, i, ret_ini, ret_st);
 
-		if (!err)
-			err = hf_archive_stat(archive, ret_ini, ret_st);
-		if (!err && S_ISREG(ret_st->st_mode))
-			return 0;
-		if (hf_err_is_shortage(err))
+		if (err != HF_ERR_NOT_FOUND)
 			return err;
 	}
 	return HF_ERR_NOT_FOUND;
@@ -87,6 +122,58 @@ int hf_members_resolve(const char *ini, const char *name, char *ret_path)
 		name += n + (name[n] == '/');
 	}
 	return len ? 0 : HF_ERR_NOT_FOUND;
+}
+
+/* ---- beside ---- */
+
+/* What lies beside the capture of that description, which is in its directory or is it. */
+static int list_beside(const struct hf_archive *archive, const char *ini, struct hf_access *access,
+		       struct hf_elf_nearby *ret_nearby)
+{
+	char dir[HF_PATH_SIZE];
+	const char *base = hf_path_split(dir, ini);
+
+	return hf_elf_nearby_list(archive, is_description_name(base) && *dir ? dir : ini, access, ret_nearby);
+}
+
+static int stamp_beside(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access,
+			uint64_t *hash)
+{
+	struct hf_elf_nearby nearby;
+	uint64_t words[2] = {*hash, 0};
+	int err = members->listed ? list_beside(archive, members->ini, access, &nearby) : HF_NOTE_END;
+
+	if (err)
+		return err == HF_NOTE_END ? 0 : err;
+	words[1] = hf_elf_nearby_stamp(&nearby);
+	hf_elf_nearby_free(&nearby);
+	*hash = XXH3_64bits(words, sizeof words);
+	return 0;
+}
+
+int hf_members_list(const struct hf_archive *archive, const char *ini, int (*fn)(void *ctx, const char *name), void *ctx)
+{
+	struct hf_elf_nearby nearby;
+	char home[HF_PATH_SIZE], name[HF_PATH_SIZE + 4];
+	const char *base = hf_path_split(home, ini);
+	const bool inside = is_description_name(base) && *home;
+	char above[HF_PATH_SIZE];
+	size_t cut;
+	int err = list_beside(archive, ini, NULL, &nearby);
+
+	if (err)
+		return err;
+	if (inside)
+		hf_path_split(above, home);
+	cut = strlen(inside ? above : home);
+	for (size_t i = 0; i < nearby.count && !err; i++) {
+		const char *path = nearby.file[i].path + cut;
+
+		snprintf(name, sizeof name, "%s%s", inside ? "../" : "", *path == '/' ? path + 1 : path);
+		err = fn(ctx, name);
+	}
+	hf_elf_nearby_free(&nearby);
+	return err;
 }
 
 /* ---- reading ---- */
@@ -147,6 +234,14 @@ static int open_text(void *ctx, const char *name, struct hf_src **ret_src, struc
 		err = hf_archive_open_file(o->archive, path, &fd, &st);
 	o->members->unread |= hf_err_is_passing(err) || err == HF_ERR_CHANGED;
 	return err ? err : hf_archive_source(o->archive, fd, ret_src, diag);
+}
+
+static int list_names(void *ctx, int (*fn)(void *fn_ctx, const char *name), void *fn_ctx)
+{
+	struct opener *o = ctx;
+
+	o->members->listed = true;
+	return hf_members_list(o->archive, o->members->ini, fn, fn_ctx);
 }
 
 static struct hf_members *new_members(const char *ini)
@@ -220,7 +315,7 @@ static int find_dirs(struct hf_members *members)
 int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf_members **ret_members)
 {
 	struct opener own = {archive, new_members(ini)};
-	const struct hf_setup_opener opener = {.ctx = &own, .open = open_text, .codecs = hf_codecs};
+	const struct hf_setup_opener opener = {.ctx = &own, .open = open_text, .list = list_names, .codecs = hf_codecs};
 	struct hf_setup *setup = NULL;
 	struct hf_setup_error error;
 	int err;
@@ -229,7 +324,12 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 	if (!own.members)
 		return HF_ERR_NOMEM;
 	err = hf_setup_read(&opener, base_of(ini), &setup, &error);
-	own.members->unread |= hf_err_is_passing(err);
+	own.members->unread |= hf_err_is_passing(err) && err != HF_ERR_NOT_FOUND;
+	/* A file that says itself whether it is one. */
+	if (err == HF_ERR_NOT_FOUND && !is_text(base_of(ini))) {
+		hf_members_unref(own.members);
+		return err;
+	}
 	if (err && !hf_err_is_shortage(err))
 		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND : 0;
 	if (!err && *error.format && hf_codec_by_name(error.format))
@@ -315,6 +415,7 @@ int hf_members_look(const struct hf_archive *archive, const struct hf_members *m
 	const struct hf_member_state ini = hf_member_state_of(ini_st);
 	uint64_t hash = add_state(members->count, &ini);
 	struct stat st;
+	int err;
 
 	if (access) {
 		*access = (struct hf_access){0};
@@ -326,31 +427,36 @@ int hf_members_look(const struct hf_archive *archive, const struct hf_members *m
 	}
 	for (size_t i = 1; i < members->count; i++) {
 		struct hf_member_state state = {0};
-		int err = look_at_member(archive, members->path[i], access, &state);
+
+		err = look_at_member(archive, members->path[i], access, &state);
 
 		if (err)
 			return err;
 		hash = add_state(hash, &state);
 	}
+	err = stamp_beside(archive, members, access, &hash);
 	*ret_stamp = hash | 1;
-	return 0;
+	return err;
 }
 
 int hf_members_stamp_opened(const struct hf_archive *archive, const struct hf_members *members,
 			    const struct hf_member_state *opened, uint64_t *ret_stamp)
 {
 	uint64_t hash = members->count;
+	int err;
 
 	for (size_t i = 0; i < members->count; i++) {
 		struct hf_member_state state = opened[i];
-		int err = state.opened ? 0 : look_at_member(archive, members->path[i], NULL, &state);
+
+		err = state.opened ? 0 : look_at_member(archive, members->path[i], NULL, &state);
 
 		if (err)
 			return err;
 		hash = add_state(hash, &state);
 	}
+	err = stamp_beside(archive, members, NULL, &hash);
 	*ret_stamp = hash | 1;
-	return 0;
+	return err;
 }
 
 size_t hf_members_find_path(const struct hf_members *members, const char *path)
@@ -370,17 +476,15 @@ int hf_members_claim(const struct hf_archive *archive, const char *path, bool *r
 	*ret_member = false;
 	hf_path_split(dir, path);
 	for (;; memcpy(dir, next, HF_PATH_SIZE)) {
-		for (size_t i = 0; i < 2 && !*ret_member; i++) {
+		for (unsigned i = 0; i < DESCRIPTIONS && !*ret_member; i++) {
 			struct hf_members *members;
 			struct stat st;
-			int err = hf_path_join(ini, dir, descriptions[i]);
+			int err = find_in(archive, dir, i, ini, &st);
 
-			if (!err)
-				err = hf_archive_stat(archive, ini, &st);
-			if (hf_err_is_shortage(err))
-				return err;
-			if (err || !S_ISREG(st.st_mode))
+			if (err == HF_ERR_NOT_FOUND)
 				continue;
+			if (err)
+				return err;
 			err = hf_members_read(archive, ini, &members);
 			if (hf_err_is_shortage(err))
 				return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures with a description: a directory with a capture.ini or a snapshot.ini, or a capture.ini by another name.
+ * Captures with a description: a directory with a capture.ini or a snapshot.ini, a capture.ini by another name, and a file
+ * that is its own description (hf_codec.describe: perf.data), or the directory whose file data is one.
  * Their members are the description and the files that it names: if one of them changes, the capture has changed.
  */
 #ifndef HF_FS_MEMBERS_H
@@ -24,6 +25,7 @@ struct hf_members {
 	char **dir;
 	uint64_t *dir_hash;
 	size_t dir_count;
+	bool listed;                  /* what lies beside the capture (elf_nearby.h) belongs to it, and makes it another */
 	bool unread;                  /* some file could not be read now: it may be another time */
 	bool scattered;               /* more than HF_MEMBERS_DIRS_MAX directories: nobody may read the views */
 };
@@ -39,9 +41,12 @@ struct hf_member_state {
 /* The codec of a description whose format is not known. */
 extern const struct hf_codec hf_members_unknown;
 
+/* Whether files of that format are their own descriptions. */
+bool hf_members_describes(const struct hf_codec *codec);
+
 /*
  * The description of the capture at path, whose stat is st: its path and stat. HF_ERR_NOT_FOUND if there is none. A
- * file *.ini may turn out to be no description when it is read.
+ * file *.ini may turn out to be no description when it is read; of any other file its format says whether it is one.
  */
 int hf_members_find(const struct hf_archive *archive, const char *path, const struct stat *st, char *ret_ini,
 		    struct stat *ret_st);
@@ -73,6 +78,8 @@ int hf_members_claim(const struct hf_archive *archive, const char *path, bool *r
  * ret_path[HF_PATH_SIZE].
  */
 int hf_members_resolve(const char *ini, const char *name, char *ret_path);
+/* hf_setup_opener.list of that description in the archive. */
+int hf_members_list(const struct hf_archive *archive, const char *ini, int (*fn)(void *ctx, const char *name), void *ctx);
 /* hf_fs_reach. */
 unsigned hf_members_reach(int dir_fd, const char *ini);
 

@@ -12,6 +12,7 @@
 
 /* Adds up the files that are opened, each once. */
 struct opener {
+	const struct hf_trace_ask *ask;
 	struct hf_open_files *open_files;
 	struct hf_trace *trace;
 	int64_t mtime_ns; /* the latest of all */
@@ -36,6 +37,27 @@ static int note(struct opener *o, struct hf_src *src, const struct stat *st)
 static bool same_state(const struct hf_member_state *a, const struct hf_member_state *b)
 {
 	return a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+static int list_names(void *ctx, int (*fn)(void *fn_ctx, const char *name), void *fn_ctx)
+{
+	const struct opener *o = ctx;
+
+	return hf_members_list(o->open_files->archive, o->trace->members->ini, fn, fn_ctx);
+}
+
+/* It is no member, but another file there makes another capture. */
+static int open_debug(void *ctx, const char *path, struct hf_src **ret_src)
+{
+	struct opener *o = ctx;
+	struct stat st;
+	int err = o->ask->open_debug ? o->ask->open_debug(o->ask->debug, path, &st, ret_src) : HF_ERR_NOT_FOUND;
+
+	if (!err && (err = note(o, *ret_src, &st))) {
+		hf_src_free(*ret_src);
+		*ret_src = NULL;
+	}
+	return err;
 }
 
 /* Opens members only, and of each always the same file: the access to the views depends on these. */
@@ -114,8 +136,9 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 static int open_described(const struct hf_trace_ask *ask, struct hf_trace *trace, struct hf_setup_error *error,
 			  bool *ret_members_changed)
 {
-	struct opener own = {.open_files = ask->open_files, .trace = trace};
-	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member, .codecs = hf_codecs};
+	struct opener own = {.ask = ask, .open_files = ask->open_files, .trace = trace};
+	const struct hf_setup_opener opener = {
+		.ctx = &own, .open = open_member, .list = list_names, .open_debug = open_debug, .codecs = hf_codecs};
 	char dir[HF_PATH_SIZE];
 	uint64_t now;
 	int stamp_err, err;

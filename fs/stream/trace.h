@@ -32,6 +32,9 @@ struct hf_trace_ask {
 	const char *path;
 	const struct hf_stamp *stamp; /* of that version */
 	struct hf_members *members;   /* NULL: there is no description */
+	/* A file of the directory of debug files, by its path in it, with its stat. NULL: there is none. */
+	int (*open_debug)(void *ctx, const char *path, struct stat *ret_st, struct hf_src **ret_src);
+	void *debug;
 	uint64_t expansion, memory;   /* hf_fs_options: expansion, stream_memory */
 };
 

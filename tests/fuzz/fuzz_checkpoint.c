@@ -196,6 +196,7 @@ static void try_events(const struct hf_event *ev, size_t n, const uint8_t *chang
 	char dir[] = "/tmp/hartfs-checkpoint-XXXXXX";
 	size_t first = (size_t)BEFORE * CHUNK;
 	struct maker m;
+	struct hf_store_dir at;
 	int fd;
 
 	while (first < n && ev[first].kind != HF_EVENT_INSN)
@@ -203,7 +204,8 @@ static void try_events(const struct hf_event *ev, size_t n, const uint8_t *chang
 	if (first >= n || first >= (BEFORE + 1) * (size_t)CHUNK)
 		return;
 	MUST(mkdtemp(dir) && (fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0);
-	MUST(hf_summary_part_open(&part, fd, &identity, &hf_chunk_limits_default) == 0);
+	at = (struct hf_store_dir){.fd = fd};
+	MUST(hf_summary_part_open(&part, &at, &identity, &hf_chunk_limits_default) == 0);
 	begin_late(&m);
 	m.change = change;
 	m.changes = changes;

@@ -1,175 +1,462 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf.data: with CoreSight or RISC-V trace it is a capture that is refused with a reason, without it an ordinary file. */
+/* perf.data in every form: which are captures, which recordings and programs they have, and who runs. */
 #include "codecs/codec.h"
 #include "codecs/perf/errors.h"
+#include "codecs/setup/read.h"
 #include "tests/lib/check.h"
-#include "tests/lib/sliver.h"
+#include "tests/lib/etetest.h"
+#include "tests/lib/perfdata.h"
 
-enum { HEADER = 104, AUXTRACE = 1u << 18, KILLED = 1, PIPE = 2, SWAPPED = 4 };
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static uint8_t bytes[1 << 17];
-static size_t count;
-static bool swapped;
+enum { RAW = 0x100, TRACE = 26, HART = 1 };
 
-static void put(size_t at, uint64_t value, unsigned size)
+static const uint8_t id_a[20] = {0xaa, 1, 2, 3}, id_b[20] = {0xbb, 1, 2, 3}, id_c[20] = {0xcc, 9};
+static uint8_t elf_a[8192], elf_b[8192];
+static size_t elf_size;
+
+/* b.eq .+0x1000, and b.eq .+8: which of them ran shows by where it went. */
+static void make_programs(void)
 {
-	for (unsigned i = 0; i < size; i++)
-		bytes[at + (swapped ? size - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+	static const uint32_t far = 0x54008000, near = 0x54000040;
+
+	elf_size = perf_elf(id_a, &far, 4, elf_a);
+	perf_elf(id_b, &near, 4, elf_b);
 }
 
-/* A file with these feature bits; records are put behind it. */
-static void begin(unsigned flags, uint64_t features)
+/* A recording: thread tid takes the branch at address. Returns its size. */
+static size_t trace(uint8_t *to, uint32_t tid, uint32_t address)
 {
-	memset(bytes, 0, sizeof bytes);
-	swapped = flags & SWAPPED;
-	memcpy(bytes, swapped ? "2ELIFREP" : "PERFILE2", 8);
-	count = flags & PIPE ? 16 : HEADER;
-	put(8, count, 8);
-	if (flags & PIPE)
-		return;
-	put(40, HEADER, 8);
-	put(48, flags & KILLED ? 0 : sizeof bytes - HEADER, 8);
-	put(72, features, 8);
+	const uint8_t bytes[TRACE] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 4, 0x82, address >> 2 & 0x7f, address >> 9 & 0x7f,
+				      (uint8_t)(address >> 16), (uint8_t)(address >> 24), 0xb0, (uint8_t)tid,
+				      (uint8_t)(tid >> 8), (uint8_t)(tid >> 16), (uint8_t)(tid >> 24), 0xf7};
+
+	memcpy(to, bytes, TRACE);
+	return TRACE;
 }
 
-static void record(unsigned type, unsigned size)
+/* ---- a file and what comes out of it ---- */
+
+struct opened {
+	struct perf_files files;
+	struct ete_capture c;
+	struct hf_setup_error error;
+	int err;
+};
+
+static void open_perf(struct opened *o, const struct perf_data *p)
 {
-	put(count, type, 4);
-	put(count + 6, size, 2);
-	count += size;
+	struct hf_setup_opener opener;
+
+	*o = (struct opened){.files = {.name = {"perf.data", "perf.data.d/a", "perf.data.d/b"},
+				       .bytes = {p->bytes, elf_a, elf_b},
+				       .size = {p->n, elf_size, elf_size},
+				       .count = 3}};
+	opener = perf_opener(&o->files, hf_codecs);
+	o->err = hf_setup_read(&opener, "perf.data", &o->c.setup, &o->error);
+	if (!o->err)
+		o->err = hf_setup_load(o->c.setup, &opener, &o->c.src, &o->error);
+	if (!o->err)
+		o->err = hf_stream_open(hf_codec_by_name("ete"), o->c.src, o->c.setup, &o->c.stream, NULL);
 }
 
-/* Trace of that kind, of so many trace units. */
-static void info(unsigned kind, unsigned units)
+static void close_perf(struct opened *o)
 {
-	put(count + 8, kind, 4);
-	put(count + 16, 1, 8);
-	put(count + 24, UINT64_C(9) << 32 | units, 8);
-	record(70, 40);
+	hf_stream_close(o->c.stream);
+	hf_src_free(o->c.src);
+	hf_setup_free(o->c.setup);
 }
 
-/* So many bytes of trace, which look like an AUXTRACE_INFO. */
-static void trace(unsigned size)
+/* The instructions, who executed them, and what is wrong: "pid/tid 1000>2000". Static. */
+static const char *words(const struct opened *o)
 {
-	put(count + 8, size, 8);
-	record(71, 48);
-	for (unsigned i = 0; i + 40 <= size; i += 40)
-		info(3, 77);
-	count += size % 40;
+	static char text[4096];
+	size_t n, used = 0;
+	struct hf_event *ev = ete_events(&o->c, HART, 3, &n);
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n && used < sizeof text - 64; i++) {
+		char *t = text + used;
+		const size_t room = sizeof text - used;
+
+		if (ev[i].kind == HF_EVENT_CONTEXT && ev[i].fields & HF_CONTEXT_PID)
+			used += (size_t)snprintf(t, room, "%u/%u ", ev[i].context.pid, ev[i].context.tid);
+		else if (ev[i].kind == HF_EVENT_CONTEXT)
+			used += (size_t)snprintf(t, room, "?/%u ", ev[i].context.tid);
+		else if (ev[i].kind == HF_EVENT_INSN)
+			used += (size_t)snprintf(t, room, "%" PRIx64 ">%" PRIx64 " ", ev[i].insn.pc, ev[i].insn.target);
+		else if (ev[i].kind == HF_EVENT_GAP || ev[i].kind == HF_EVENT_DOUBT || ev[i].kind == HF_EVENT_NOTE)
+			used += (size_t)snprintf(t, room, "%s ", hf_err_name(-(int)ev[i].code));
+	}
+	free(ev);
+	return text;
 }
 
-/* Whether it is a capture; and then, in the reason, its trace units or that it is RISC-V trace. */
-static bool is_capture(size_t size, char *why, size_t room)
+static void check_words(struct perf_data *p, const char *wanted, const char *what)
 {
-	const struct hf_codec *codec = hf_codec_probe(bytes, size);
-	struct hf_diag diag = {.code = 0};
-	struct hf_src *src, *thin;
-	struct hf_stream *stream;
-	bool ours, again;
+	struct opened o;
+
+	perf_end(p);
+	open_perf(&o, p);
+	if (o.err || strcmp(words(&o), wanted) != 0) {
+		fprintf(stderr, "%s: %d %s: %s\nis not %s\n", what, o.err, o.error.text, o.err ? "" : words(&o), wanted);
+		exit(1);
+	}
+	close_perf(&o);
+	perf_free(p);
+}
+
+static bool has_warning(const struct hf_setup *setup, const char *text)
+{
+	for (size_t i = 0; i < setup->warning_count; i++)
+		if (strstr(setup->warnings[i].text, text))
+			return true;
+	return false;
+}
+
+static const struct perf_who zero = {10, 10, 0, 0};
+
+/* A process 10 with file a at 0x1000. */
+static void begin(struct perf_data *p, unsigned form)
+{
+	perf_begin(p, form);
+	perf_info(p, 1, 2);
+	perf_comm(p, &zero, "one", false);
+	perf_map(p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_a);
+}
+
+/* One recording of CPU 1 behind offset of its buffer, and its trace. */
+static void record(struct perf_data *p, uint64_t time, uint32_t tid, uint32_t address, uint64_t *offset)
+{
+	const struct perf_who who = {tid, tid, 1, time};
+	uint8_t bytes[TRACE];
+
+	perf_aux(p, &who, *offset, trace(bytes, tid, address), RAW);
+	perf_auxtrace(p, 1, tid, *offset, bytes, TRACE);
+	*offset += 64;
+}
+
+/* ---- which are captures ---- */
+
+static int try(const struct perf_data *p, char *why, size_t room)
+{
+	struct opened o;
 	int err;
 
-	CHECK(codec && strcmp(codec->name, "perf") == 0);
-	CHECK_EQ(hf_src_memory_new(bytes, size, &src), 0);
-	CHECK_EQ(codec->confirm(src, &ours), 0);
-	CHECK_EQ(hf_sliver_new(src, 3, &thin), 0);
-	CHECK_EQ(codec->confirm(thin, &again), 0);
-	CHECK_EQ(ours, again);
-	err = hf_stream_open(codec, thin, NULL, &stream, &diag);
-	CHECK(err == HF_ERR_PERF_DATA || (ours && err == HF_ERR_PERF_RISCV));
-	hf_diag_format(&diag, why, (int)room);
-	hf_src_free(thin);
-	hf_src_free(src);
-	return ours;
-}
-
-static void check(bool capture, const char *what)
-{
-	char why[256];
-
-	CHECK_EQ(is_capture(count, why, sizeof why), capture);
-	CHECK(strstr(why, "hartfs-ete(5)") || strstr(why, "framing = encap"));
-	if (capture)
-		CHECK(strstr(why, what));
+	open_perf(&o, p);
+	snprintf(why, room, "%s", o.error.text);
+	err = o.err;
+	close_perf(&o);
+	return err;
 }
 
 static void test_kinds(void)
 {
-	static const unsigned flags[] = {0, KILLED, PIPE, SWAPPED, SWAPPED | KILLED, SWAPPED | PIPE};
+	static const struct {
+		unsigned type, version, form;
+		int err;
+		const char *text;
+	} kinds[] = {
+		{1, 0, 0, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 1)"},
+		{4, 0, PERF_PIPE, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 4)"},
+		{2, 0, PERF_KILLED, HF_ERR_PERF_KIND, "perf script does"},
+		{8, 0, 0, HF_ERR_PERF_RISCV, "RISC-V trace (type 8)"},
+		{3, 3, 0, HF_ERR_PERF_VERSION, "version 3"},
+	};
+	char why[256];
 
-	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-		for (unsigned kind = 0; kind < 10; kind++) {
-			begin(flags[i], AUXTRACE);
-			record(1, 64);
-			info(kind, 6);
-			record(68, 8);
-			check(kind == 3 || kind == 8, kind == 8 ? "RISC-V trace (type 8)" : " 6 trace units");
-		}
-		begin(flags[i], AUXTRACE);
-		trace(4000);
-		record(3, 24);
-		check(false, "");
-		info(3, 2);
-		check(true, " 2 trace units");
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct perf_data p;
+		uint8_t body[32] = {(uint8_t)kinds[i].type};
+
+		body[8] = (uint8_t)kinds[i].version;
+		perf_begin(&p, kinds[i].form);
+		perf_comm(&p, &zero, "x", false);
+		perf_record(&p, 70, 0, body, sizeof body, NULL);
+		perf_end(&p);
+		CHECK_EQ(try(&p, why, sizeof why), kinds[i].err);
+		CHECK(strstr(why, kinds[i].text));
+		perf_free(&p);
 	}
-	/* the header says that there is no trace: nobody looks for it */
-	begin(0, ~(uint64_t)AUXTRACE);
-	info(3, 2);
-	check(false, "");
-	/* the header has no features at all */
-	begin(0, 0);
-	info(8, 0);
-	check(true, "RISC-V trace (type 8)");
-	/* trace of two kinds */
-	begin(0, AUXTRACE);
-	info(1, 1);
-	info(3, 5);
-	check(true, " 5 trace units");
-	/* strings of the recording machine, whose size stands in them */
-	begin(PIPE, 0);
-	put(count + 8, 13, 4);
-	record(66, 12);
-	count += 16;
-	info(3, 4);
-	check(true, " 4 trace units");
 }
 
-/* Cut anywhere, with sizes that lead nowhere, and of the first version. */
+/* No trace in it: an ordinary file, whatever is wrong with it. */
+static void test_ordinary(void)
+{
+	struct perf_data p;
+	char why[256];
+
+	for (unsigned form = 0; form < PERF_ZSTD; form++) {
+		perf_begin(&p, form);
+		perf_comm(&p, &zero, "x", false);
+		p.features = 4;
+		perf_end(&p);
+		CHECK_EQ(try(&p, why, sizeof why), HF_ERR_NOT_FOUND);
+		memcpy(p.bytes, "PERFFILE", 8);
+		CHECK_EQ(try(&p, why, sizeof why), HF_ERR_NOT_FOUND);
+		perf_free(&p);
+	}
+}
+
+/* A big-endian file, whose AUXTRACE_INFO is found all the same. */
+static void test_swapped(void)
+{
+	static const uint8_t bytes[] = {'2', 'E', 'L', 'I', 'F', 'R', 'E', 'P', 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 70, 0, 0, 0, 16,
+					0,   0,	  0,   3,   0,	 0,   0,   0};
+	struct perf_data p = {.bytes = (uint8_t *)(uintptr_t)bytes, .n = sizeof bytes};
+	char why[256];
+
+	CHECK_EQ(try(&p, why, sizeof why), HF_ERR_PERF_ENDIAN);
+	CHECK(strstr(why, "big-endian"));
+}
+
+/* ---- forms ---- */
+
+static void test_forms(void)
+{
+	static const unsigned forms[] = {PERF_FILE, PERF_PIPE,		   PERF_KILLED,		PERF_ZSTD,
+					 PERF_THREADS, PERF_PIPE | PERF_ZSTD, PERF_KILLED | PERF_ZSTD, PERF_THREADS | PERF_ZSTD};
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		for (unsigned version = 1; version < 3; version++) {
+			struct perf_data p;
+			uint64_t offset = 0x123456780;
+			char what[64];
+
+			snprintf(what, sizeof what, "form %u, version %u", forms[i], version);
+			perf_begin(&p, forms[i]);
+			perf_comm(&p, &zero, "one", false);
+			perf_info(&p, version, 2);
+			perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_a);
+			record(&p, 5, 10, 0x1000, &offset);
+			/* another CPU, of which nothing is asked */
+			perf_aux(&p, &(struct perf_who){11, 11, 0, 6}, 0, 8, RAW);
+			record(&p, 7, 10, 0x1000, &offset);
+			check_words(&p, "10/10 1000>2000 10/10 1000>2000 ", what);
+		}
+}
+
+/* Trace comes before or behind what tells of it, one piece has several recordings, and what is padding is none. */
+static void test_pieces(void)
+{
+	struct perf_data p;
+	uint8_t bytes[256] = {0};
+	const struct perf_who who = {10, 10, 1, 5}, later = {10, 10, 1, 9};
+
+	begin(&p, PERF_FILE);
+	trace(bytes, 10, 0x1000);
+	trace(bytes + 0x70, 10, 0x1000);
+	perf_auxtrace(&p, 1, 0, 0x1000, bytes, sizeof bytes);
+	perf_aux(&p, &later, 0x1070, TRACE, RAW);
+	perf_aux(&p, &who, 0x1000, TRACE, RAW | 1);
+	/* nothing was recorded; no piece has that, or all of it */
+	perf_aux(&p, &who, 0x1000, 0, RAW);
+	perf_aux(&p, &who, 0x900, TRACE, RAW);
+	perf_aux(&p, &who, 0x10f0, TRACE, RAW);
+	check_words(&p, "PERF_LOSS 10/10 1000>2000 10/10 1000>2000 ", "two recordings in one piece");
+
+	/* a ring that was written over: the offset is the end, and the size may be more than there is */
+	begin(&p, PERF_FILE);
+	perf_auxtrace(&p, 1, 0, 0x1000, bytes, 0x20);
+	perf_aux(&p, &who, 0x1020, 0x500, RAW | 2);
+	check_words(&p, "10/10 1000>2000 ETE_CUT ", "overwritten");
+
+	/* no AUX record */
+	begin(&p, PERF_FILE);
+	perf_auxtrace(&p, 1, 0, 0, bytes, TRACE);
+	perf_aux(&p, &later, 0x9000, 0x100, RAW);
+	check_words(&p, "PERF_STRAY 10/10 1000>2000 ETE_CUT ", "nobody tells of it");
+}
+
+/* Frames of one id each, in the buffer of one CPU: the ids of AUX_OUTPUT_HW_ID count, in their sink. */
+static void test_frames(void)
+{
+	uint8_t plain[TRACE], frames[64] = {0};
+	const struct perf_who who = {10, 10, 1, 5}, other = {10, 10, 0, 5};
+	size_t n = 0;
+
+	trace(plain, 10, 0x1000);
+	for (size_t i = 0; i < TRACE; i += 14) {
+		uint8_t *frame = frames + n;
+
+		frame[0] = 0x44 << 1 | 1;
+		for (size_t k = 1; k < 15; k++) {
+			const uint8_t byte = i + k - 1 < TRACE ? plain[i + k - 1] : 0;
+
+			frame[k] = k & 1 ? byte : byte & 0xfe;
+			frame[15] |= (uint8_t)(k & 1 ? 0 : (byte & 1) << (k / 2));
+		}
+		n += 16;
+	}
+	for (unsigned ids = 0; ids < 3; ids++) {
+		struct perf_data p;
+
+		perf_begin(&p, PERF_FILE);
+		perf_info(&p, 2, 2);
+		perf_comm(&p, &zero, "one", false);
+		perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_a);
+		if (ids)
+			perf_hw_id(&p, &who, 0x44, 7);
+		/* the same id, of another CPU in another sink */
+		if (ids > 1)
+			perf_hw_id(&p, &other, 0x44, 9);
+		perf_auxtrace(&p, 1, 0, 0, frames, n);
+		perf_aux(&p, &who, 0, n, 0);
+		if (ids) {
+			check_words(&p, "10/10 1000>2000 ETE_CUT ", "frames, and zeros that fill the last");
+		} else {
+			/* nobody has the id: no CPU has trace, and all are there */
+			check_words(&p, "", "an id that nobody has");
+		}
+	}
+}
+
+/* ---- who runs, and what ---- */
+
+static void test_reuse(void)
+{
+	struct perf_data p;
+	uint64_t offset = 0;
+
+	/* b lies where a did; what lay elsewhere stays */
+	begin(&p, PERF_FILE);
+	perf_map(&p, &zero, 0x40000, 0x1000, 0x1000, 5, "/bin/b", id_b);
+	record(&p, 100, 10, 0x1000, &offset);
+	perf_map(&p, &(struct perf_who){10, 10, 1, 200}, 0x1000, 0x1000, 0x1000, 5, "/bin/b", id_b);
+	record(&p, 300, 10, 0x1000, &offset);
+	record(&p, 310, 10, 0x40000, &offset);
+	check_words(&p, "10/10 1000>2000 10/10 1000>1008 10/10 40000>40008 ", "address reuse");
+
+	/* data lies where code did */
+	begin(&p, PERF_FILE);
+	record(&p, 100, 10, 0x1000, &offset);
+	perf_map(&p, &(struct perf_who){10, 10, 1, 200}, 0x1000, 0x1000, 0, 3, "//anon", NULL);
+	perf_map(&p, &(struct perf_who){10, 10, 1, 200}, 0x2000, 0x1000, 0x1000, 4, "/bin/b", id_b);
+	record(&p, 300, 10, 0x2000, &offset);
+	check_words(&p, "10/10 1000>2000 10/10 2000>2008 ", "execute-only code, and data over code");
+}
+
+static void test_fork_exec(void)
+{
+	struct perf_data p;
+	const struct perf_who child = {20, 20, 1, 200}, thread = {10, 12, 1, 150};
+	uint64_t offset = 0;
+
+	/* a thread has its process's code; a child that of its parent, until it executes another */
+	begin(&p, PERF_FILE);
+	perf_fork(&p, &thread, 10);
+	record(&p, 160, 12, 0x1000, &offset);
+	perf_fork(&p, &child, 10);
+	record(&p, 210, 20, 0x1000, &offset);
+	perf_comm(&p, &(struct perf_who){20, 20, 1, 300}, "two", true);
+	perf_map(&p, &(struct perf_who){20, 20, 1, 310}, 0x1000, 0x1000, 0x1000, 5, "/bin/b", id_b);
+	record(&p, 400, 20, 0x1000, &offset);
+	record(&p, 410, 10, 0x1000, &offset);
+	check_words(&p, "10/12 1000>2000 20/20 1000>2000 20/20 1000>1008 10/10 1000>2000 ", "fork and exec");
+
+	/* records are not in the order of time, and the number of a thread is given again */
+	begin(&p, PERF_FILE);
+	record(&p, 400, 20, 0x1000, &offset);
+	perf_fork(&p, &(struct perf_who){30, 20, 1, 350}, 30);
+	perf_map(&p, &(struct perf_who){30, 30, 1, 310}, 0x1000, 0x1000, 0x1000, 5, "/bin/b", id_b);
+	perf_fork(&p, &child, 10);
+	record(&p, 210, 20, 0x1000, &offset);
+	check_words(&p, "20/20 1000>2000 30/20 1000>1008 ", "a number that is given again");
+}
+
+/* Only the build that was recorded is taken; where none was recorded the name tells, and it is said. */
+static void test_build_ids(void)
+{
+	struct perf_data p;
+	struct opened o;
+	uint64_t offset = 0;
+
+	perf_begin(&p, PERF_FILE);
+	perf_info(&p, 1, 2);
+	perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_c);
+	record(&p, 5, 10, 0x1000, &offset);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK(has_warning(o.c.setup, "'/bin/a' is not there: no file has its build id cc09000000"));
+	CHECK(strstr(words(&o), "ETE_NO_IMAGE"));
+	close_perf(&o);
+	perf_free(&p);
+
+	perf_begin(&p, PERF_FILE);
+	perf_info(&p, 1, 2);
+	perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/usr/lib/b", NULL);
+	record(&p, 5, 10, 0x1000, &offset);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK(has_warning(o.c.setup, "is taken for '/usr/lib/b' by its name"));
+	CHECK(strcmp(words(&o), "10/10 1000>1008 ") == 0);
+	close_perf(&o);
+	perf_free(&p);
+}
+
+/* ---- damage ---- */
+
+/* Whatever it is, it comes to an end, and an error has a text. */
+static void read_through(const struct perf_data *p)
+{
+	struct opened o;
+	size_t n;
+
+	open_perf(&o, p);
+	CHECK(!o.err || o.err == HF_ERR_NOT_FOUND || *o.error.text);
+	if (!o.err)
+		for (uint64_t at = 0; at < o.c.src->size; at += 64) {
+			uint8_t bytes[64];
+
+			CHECK_EQ(hf_src_read_at(o.c.src, at, bytes, sizeof bytes, &n, NULL), 0);
+		}
+	close_perf(&o);
+}
+
 static void test_damage(void)
 {
-	char why[256];
-	size_t size;
+	static const unsigned forms[] = {PERF_FILE, PERF_PIPE, PERF_ZSTD};
 
-	begin(0, AUXTRACE);
-	trace(80);
-	info(3, 6);
-	size = count;
-	for (size_t n = 8; n < size; n++)
-		CHECK_EQ(is_capture(n, why, sizeof why), n >= size - 8);
-	for (unsigned small = 0; small < 8; small++) {
-		begin(0, AUXTRACE);
-		record(1, small);
-		count += 8 - small;
-		info(3, 6);
-		check(false, "");
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct perf_data p, cut;
+		uint64_t offset = 0;
+
+		begin(&p, forms[i]);
+		record(&p, 5, 10, 0x1000, &offset);
+		perf_hw_id(&p, &(struct perf_who){10, 10, 1, 5}, 0x12, 1);
+		perf_end(&p);
+		for (size_t n = 0; n < p.n; n++) {
+			cut = p;
+			cut.n = n;
+			read_through(&cut);
+		}
+		for (size_t at = 0; at < p.n; at++)
+			for (unsigned bit = 0; bit < 8; bit += at & 1 ? 2 : 1) {
+				p.bytes[at] ^= (uint8_t)(1 << bit);
+				read_through(&p);
+				p.bytes[at] ^= (uint8_t)(1 << bit);
+			}
+		perf_free(&p);
 	}
-	begin(0, AUXTRACE);
-	put(count + 8, UINT64_MAX - 100, 8);
-	record(71, 48);
-	info(3, 6);
-	check(false, "");
-	begin(0, AUXTRACE);
-	info(3, 6);
-	put(40, UINT64_MAX - 3, 8);
-	check(false, "");
-	begin(0, AUXTRACE);
-	info(3, 6);
-	memcpy(bytes, "PERFFILE", 8);
-	check(false, "");
 }
 
 int main(void)
 {
+	make_programs();
 	test_kinds();
+	test_ordinary();
+	test_swapped();
+	test_forms();
+	test_pieces();
+	test_frames();
+	test_reuse();
+	test_fork_exec();
+	test_build_ids();
 	test_damage();
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/program/elf_nearby.h"
+#include "fs/stream/elf_nearby.h"
 #include "codecs/base/array.h"
 #include "fs/archive/names.h"
 #include "fs/archive/path.h"

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code of the kernel and its modules: the copy of /proc/kcore that perf makes on request, and what the kernel changed
+ * of its code since (TEXT_POKE).
+ */
+#ifndef HF_PERF_KERNEL_H
+#define HF_PERF_KERNEL_H
+
+#include "codecs/perf/attrs.h"
+#include "codecs/setup/processes.h"
+
+/* The name of the copy beside the file data. */
+#define HF_PERF_KCORE "kcore_dir/kcore"
+
+enum { HF_PERF_POKES_MAX = 1 << 18, HF_PERF_POKE_BYTES = 32 };
+
+struct hf_perf_poke {
+	uint64_t time, address;
+	uint32_t number; /* in the order of the file */
+	uint8_t size;
+	uint8_t bytes[HF_PERF_POKE_BYTES];
+};
+
+struct hf_perf_pokes {
+	struct hf_perf_poke *row;
+	size_t count;
+	bool cut; /* there are more, or longer ones */
+};
+
+/* A TEXT_POKE record. */
+int hf_perf_pokes_add(struct hf_perf_pokes *pokes, struct hf_perf_attrs *attrs, const struct hf_perf_record *record);
+void hf_perf_pokes_free(struct hf_perf_pokes *pokes);
+
+/*
+ * The code in the copy as ret->kernel, its bytes in ret's blocks, with all pokes. *ret_poked: places of it that were changed.
+ * HF_ERR_CORRUPT: it is no such copy; HF_ERR_LIMIT: it has more than HF_SETUP_PROGRAM_MAX.
+ */
+int hf_perf_kernel_load(struct hf_src *kcore, struct hf_perf_pokes *pokes, struct hf_processes *ret, size_t *ret_poked);
+
+#endif

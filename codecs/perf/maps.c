@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/perf/maps.h"
+
+#include "codecs/base/array.h"
+#include "codecs/base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum {
+	NAME_AT = 40,  /* MMAP */
+	NAME2_AT = 72, /* MMAP2 */
+	COMM_AT = 16,
+	FORK_SIZE = 32,
+	PROT_EXEC = 4,
+	NAME_MAX_HERE = 4096,
+};
+
+static int add_event(struct hf_perf_maps *maps, const struct hf_perf_event *event)
+{
+	int err;
+
+	if (maps->event_count == HF_PERF_EVENTS_MAX) {
+		maps->cut = true;
+		return 0;
+	}
+	err = hf_array_room(&maps->event, maps->event_count, sizeof *event);
+	if (!err)
+		maps->event[maps->event_count++] = *event;
+	return err;
+}
+
+static int add_thread(struct hf_perf_maps *maps, uint64_t time, uint32_t pid, uint32_t tid)
+{
+	const struct hf_perf_event event = {.time = time, .pid = pid, .tid = tid, .kind = HF_PERF_EVENT_THREAD};
+	const struct hf_perf_event *last = &maps->event[maps->thread];
+
+	/* Most records are of the thread that the one before was of. */
+	if (maps->threads && last->pid == pid && last->tid == tid && last->time <= time)
+		return 0;
+	maps->thread = maps->event_count;
+	maps->threads = true;
+	return pid == UINT32_MAX || tid == UINT32_MAX ? 0 : add_event(maps, &event);
+}
+
+/* The number of the file with that name and id; HF_NOTE_END: there are too many. */
+static int find_object(struct hf_perf_maps *maps, const char *name, size_t n, const struct hf_perf_build_id *id,
+		       uint32_t *ret_number)
+{
+	const uint64_t sum = XXH3_64bits(name, n);
+	const uint32_t hash = hf_hash_of(sum, hf_get64(id->byte));
+	int err;
+
+	HF_HASH_EACH(&maps->by_name, hash, i)
+	{
+		const struct hf_perf_object *object = &maps->object[i];
+
+		if (strlen(object->name) == n && memcmp(object->name, name, n) == 0 &&
+		    memcmp(object->id.byte, id->byte, sizeof id->byte) == 0) {
+			*ret_number = i;
+			return 0;
+		}
+	}
+	if (maps->by_name.count == HF_PERF_OBJECTS_MAX) {
+		maps->cut = true;
+		return HF_NOTE_END;
+	}
+	*ret_number = maps->by_name.count;
+	err = hf_hash_map_add_row(&maps->by_name, hash, &maps->object, sizeof *maps->object);
+	if (err)
+		return err;
+	maps->object[*ret_number] = (struct hf_perf_object){.name = strndup(name, n), .id = *id, .first = UINT64_MAX};
+	return maps->object[*ret_number].name ? 0 : HF_ERR_NOMEM;
+}
+
+static int add_map(struct hf_perf_maps *maps, struct hf_perf_attrs *attrs, const struct hf_perf_record *record)
+{
+	const bool two = record->type == HF_PERF_MMAP2;
+	const uint32_t name_at = two ? NAME2_AT : NAME_AT, trailer = hf_perf_trailer_size(attrs, record);
+	struct hf_perf_build_id id = {.size = 0};
+	struct hf_perf_event event = {.time = hf_perf_trailer_of(attrs, record).time, .kind = HF_PERF_EVENT_MAP};
+	struct hf_perf_object *object;
+	size_t n;
+	int err;
+
+	if (record->size < name_at + trailer)
+		return 0;
+	event.pid = hf_get32(record->bytes + 8);
+	event.tid = hf_get32(record->bytes + 12);
+	event.address = hf_get64(record->bytes + 16);
+	event.size = hf_get64(record->bytes + 24);
+	/* The kernel is in no process. */
+	if (event.pid == UINT32_MAX || (record->misc & 7) == HF_PERF_MISC_KERNEL)
+		return 0;
+	event.offset = hf_get64(record->bytes + 32);
+	if (!event.size || event.size > UINT64_MAX - event.address || event.size > UINT64_MAX - event.offset)
+		return 0;
+	if (record->misc & HF_PERF_MISC_DATA || (two && !(hf_get32(record->bytes + 64) & PROT_EXEC)))
+		event.kind = HF_PERF_EVENT_UNMAP;
+	n = strnlen((const char *)record->bytes + name_at, record->size - trailer - name_at);
+	n = n < NAME_MAX_HERE ? n : NAME_MAX_HERE;
+	if (two && record->misc & HF_PERF_MISC_BUILD_ID)
+		id = hf_perf_build_id_of(record->bytes + 44, record->bytes[40], true);
+	err = event.kind == HF_PERF_EVENT_MAP ? find_object(maps, (const char *)record->bytes + name_at, n, &id, &event.object) : 0;
+	if (err)
+		return err == HF_NOTE_END ? 0 : err;
+	if (event.kind == HF_PERF_EVENT_MAP) {
+		object = &maps->object[event.object];
+		object->first = event.offset < object->first ? event.offset : object->first;
+		object->end = event.offset + event.size > object->end ? event.offset + event.size : object->end;
+	}
+	err = add_event(maps, &event);
+	return err ? err : add_thread(maps, event.time, event.pid, event.tid);
+}
+
+/* A process's name, as its first thread has it. */
+static int add_name(struct hf_perf_maps *maps, uint32_t pid, const uint8_t *name, size_t n)
+{
+	const uint32_t hash = hf_hash_of(pid, 0);
+	struct hf_perf_comm *comm = NULL;
+	int err = 0;
+
+	HF_HASH_EACH(&maps->by_pid, hash, i)
+		if (maps->comm[i].pid == pid)
+			comm = &maps->comm[i];
+	if (!comm && maps->by_pid.count < HF_PERF_SPACES_MAX) {
+		err = hf_hash_map_add_row(&maps->by_pid, hash, &maps->comm, sizeof *comm);
+		if (err)
+			return err;
+		comm = &maps->comm[maps->by_pid.count - 1];
+		*comm = (struct hf_perf_comm){.pid = pid};
+	}
+	if (!comm)
+		return 0;
+	memset(comm->name, 0, sizeof comm->name);
+	n = n < sizeof comm->name ? n : sizeof comm->name - 1;
+	for (size_t i = 0; i < n; i++)
+		comm->name[i] = (char)(name[i] < ' ' || name[i] == 0x7f ? '?' : name[i]);
+	return 0;
+}
+
+static int add_comm(struct hf_perf_maps *maps, struct hf_perf_attrs *attrs, const struct hf_perf_record *record)
+{
+	const uint32_t trailer = hf_perf_trailer_size(attrs, record);
+	struct hf_perf_event event = {.time = hf_perf_trailer_of(attrs, record).time, .kind = HF_PERF_EVENT_EXEC};
+	size_t n;
+	int err = 0;
+
+	if (record->size < COMM_AT + trailer)
+		return 0;
+	event.pid = hf_get32(record->bytes + 8);
+	event.tid = hf_get32(record->bytes + 12);
+	n = strnlen((const char *)record->bytes + COMM_AT, record->size - trailer - COMM_AT);
+	if (event.pid == event.tid)
+		err = add_name(maps, event.pid, record->bytes + COMM_AT, n);
+	if (!err && record->misc & HF_PERF_MISC_EXEC)
+		err = add_event(maps, &event);
+	return err ? err : add_thread(maps, event.time, event.pid, event.tid);
+}
+
+static int add_fork(struct hf_perf_maps *maps, const struct hf_perf_record *record)
+{
+	struct hf_perf_event event = {.kind = HF_PERF_EVENT_FORK};
+	int err = 0;
+
+	if (record->size < FORK_SIZE)
+		return 0;
+	event.pid = hf_get32(record->bytes + 8);
+	event.object = hf_get32(record->bytes + 12);
+	event.tid = hf_get32(record->bytes + 16);
+	event.time = hf_get64(record->bytes + 24);
+	if (event.pid != event.object)
+		err = add_event(maps, &event);
+	return err ? err : add_thread(maps, event.time, event.pid, event.tid);
+}
+
+int hf_perf_maps_add(struct hf_perf_maps *maps, struct hf_perf_attrs *attrs, const struct hf_perf_record *record)
+{
+	switch (record->type) {
+	case HF_PERF_MMAP:
+	case HF_PERF_MMAP2: return add_map(maps, attrs, record);
+	case HF_PERF_COMM: return add_comm(maps, attrs, record);
+	case HF_PERF_FORK: return add_fork(maps, record);
+	case HF_PERF_ITRACE_START:
+		return record->size < 16 ? 0 : add_thread(maps, hf_perf_trailer_of(attrs, record).time,
+							   hf_get32(record->bytes + 8), hf_get32(record->bytes + 12));
+	default: return 0;
+	}
+}
+
+void hf_perf_maps_free(struct hf_perf_maps *maps)
+{
+	for (size_t i = 0; i < maps->by_name.count; i++)
+		free(maps->object[i].name);
+	free(maps->object);
+	free(maps->event);
+	free(maps->comm);
+	hf_hash_map_free(&maps->by_name);
+	hf_hash_map_free(&maps->by_pid);
+	*maps = (struct hf_perf_maps){.object = NULL};
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/lib/perfdata.h"
+
+#include "codecs/base/bytes.h"
+#include "tests/lib/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum { HEADER = 104, ATTR = 120, PIECE = 100, SAMPLE_TYPE = 0x1c7 | 0x10000, ID = 77 };
+
+static void append(uint8_t **bytes, size_t *n, size_t *cap, const void *more, size_t size)
+{
+	while (*n + size > *cap) {
+		*cap = *cap ? *cap * 2 : 4096;
+		*bytes = realloc(*bytes, *cap);
+		CHECK(*bytes);
+	}
+	memcpy(*bytes + *n, more, size);
+	*n += size;
+}
+
+static void add(struct perf_data *p, const void *more, size_t size)
+{
+	append(&p->bytes, &p->n, &p->cap, more, size);
+}
+
+static void put64(uint8_t **at, uint64_t value)
+{
+	hf_put64(*at, value);
+	*at += 8;
+}
+
+/* perf_event_attr, then the place of its ids or, in a pipe, one. */
+static size_t make_attr(uint8_t *attr)
+{
+	memset(attr, 0, ATTR + 16);
+	hf_put32(attr, 8);
+	hf_put32(attr + 4, ATTR);
+	hf_put64(attr + 24, SAMPLE_TYPE);
+	hf_put64(attr + 40, UINT64_C(1) << 18);
+	return ATTR;
+}
+
+/* One compressed record of what of the stream there is now. */
+static void add_piece(struct perf_data *p, const void *bytes, size_t n)
+{
+	uint8_t record[8 + 4 * PIECE + 256] = {81};
+	ZSTD_inBuffer in = {bytes, n, 0};
+	ZSTD_outBuffer out = {record + 8, sizeof record - 8, 0};
+
+	CHECK(!ZSTD_isError(ZSTD_compressStream2(p->zstd, &out, &in, ZSTD_e_flush)) && in.pos == n);
+	hf_put16(record + 6, (uint16_t)(8 + out.pos));
+	add(p, record, 8 + out.pos);
+}
+
+static void flush(struct perf_data *p, bool all)
+{
+	size_t at = 0;
+
+	for (; p->packed_n - at >= PIECE; at += PIECE)
+		add_piece(p, p->packed + at, PIECE);
+	if (all && at < p->packed_n) {
+		add_piece(p, p->packed + at, p->packed_n - at);
+		at = p->packed_n;
+	}
+	memmove(p->packed, p->packed + at, p->packed_n - at);
+	p->packed_n -= at;
+}
+
+void perf_record(struct perf_data *p, unsigned type, unsigned misc, const void *body, size_t n, const struct perf_who *who)
+{
+	uint8_t record[8 + 4096 + 64] = {0}, *at = record + 8 + ((n + 7) & ~(size_t)7);
+	size_t size;
+
+	CHECK(n <= 4096);
+	hf_put32(record, type);
+	hf_put16(record + 4, (uint16_t)misc);
+	memcpy(record + 8, body, n);
+	if (type < 64 && who) {
+		hf_put32(at, who->pid);
+		hf_put32(at + 4, who->tid);
+		at += 8;
+		put64(&at, who->time);
+		put64(&at, ID);
+		put64(&at, who->cpu);
+		put64(&at, ID);
+	}
+	size = (size_t)(at - record);
+	hf_put16(record + 6, (uint16_t)size);
+	if (type >= 64 || !(p->form & PERF_ZSTD)) {
+		add(p, record, size);
+		return;
+	}
+	append(&p->packed, &p->packed_n, &p->packed_cap, record, size);
+	flush(p, false);
+}
+
+void perf_begin(struct perf_data *p, unsigned form)
+{
+	uint8_t header[HEADER] = "PERFILE2", attr[ATTR + 16];
+	const bool pipe = form & PERF_PIPE;
+
+	*p = (struct perf_data){.form = form, .features = UINT64_C(1) << 18};
+	if (form & PERF_SWAPPED)
+		memcpy(header, "2ELIFREP", 8);
+	p->zstd = ZSTD_createCCtx();
+	CHECK(p->zstd);
+	make_attr(attr);
+	hf_put64(header + 8, pipe ? 16 : HEADER);
+	hf_put64(header + 16, ATTR + 16);
+	hf_put64(header + 24, HEADER);
+	hf_put64(header + 32, ATTR + 16);
+	hf_put64(header + 40, HEADER + ATTR + 16 + 8);
+	hf_put64(attr + ATTR, HEADER + ATTR + 16);
+	hf_put64(attr + ATTR + 8, 8);
+	add(p, header, pipe ? 16 : HEADER);
+	if (pipe) {
+		hf_put64(attr + ATTR, ID);
+		perf_record(p, 64, 0, attr, ATTR + 8, NULL);
+		return;
+	}
+	add(p, attr, sizeof attr);
+	hf_put64(attr, ID);
+	add(p, attr, 8);
+}
+
+void perf_info(struct perf_data *p, unsigned version, unsigned cpus)
+{
+	static const uint64_t registers[] = {0x841, 0, 0x280000a1, 0x4100fff0, 0xd0001088, 0, 0xcc, 0x47705a13};
+	uint8_t body[4096] = {3}, *at = body + 8;
+
+	put64(&at, version);
+	put64(&at, UINT64_C(8) << 32 | cpus);
+	put64(&at, 0);
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		put64(&at, version ? UINT64_C(0x5050505050505050) : UINT64_C(0x4040404040404040));
+		put64(&at, cpu);
+		if (version)
+			put64(&at, 8);
+		for (unsigned i = 0; i < (version ? 8 : 7); i++)
+			put64(&at, i == 1 ? 0x10 + 2 * cpu : registers[i]);
+	}
+	perf_record(p, 70, 0, body, (size_t)(at - body), NULL);
+}
+
+void perf_map(struct perf_data *p, const struct perf_who *who, uint64_t address, uint64_t size, uint64_t offset, unsigned prot,
+	      const char *name, const uint8_t id[20])
+{
+	uint8_t body[64 + 256] = {0};
+
+	hf_put32(body, who->pid);
+	hf_put32(body + 4, who->tid);
+	hf_put64(body + 8, address);
+	hf_put64(body + 16, size);
+	hf_put64(body + 24, offset);
+	if (id) {
+		body[32] = 20;
+		memcpy(body + 36, id, 20);
+	}
+	hf_put32(body + 56, prot);
+	memcpy(body + 64, name, strlen(name));
+	perf_record(p, 10, 2 | (id ? 1 << 14 : 0) | (prot & 4 ? 0 : 1 << 13), body, 64 + strlen(name) + 1, who);
+}
+
+void perf_comm(struct perf_data *p, const struct perf_who *who, const char *name, bool exec)
+{
+	uint8_t body[64] = {0};
+
+	hf_put32(body, who->pid);
+	hf_put32(body + 4, who->tid);
+	memcpy(body + 8, name, strlen(name));
+	perf_record(p, 3, exec ? 1 << 13 : 0, body, 8 + strlen(name) + 1, who);
+}
+
+void perf_fork(struct perf_data *p, const struct perf_who *child, uint32_t parent)
+{
+	uint8_t body[24] = {0};
+
+	hf_put32(body, child->pid);
+	hf_put32(body + 4, parent);
+	hf_put32(body + 8, child->tid);
+	hf_put32(body + 12, parent);
+	hf_put64(body + 16, child->time);
+	perf_record(p, 7, 0, body, sizeof body, child);
+}
+
+void perf_aux(struct perf_data *p, const struct perf_who *who, uint64_t offset, uint64_t size, uint64_t flags)
+{
+	uint8_t body[24];
+
+	hf_put64(body, offset);
+	hf_put64(body + 8, size);
+	hf_put64(body + 16, flags);
+	perf_record(p, 11, 0, body, sizeof body, who);
+}
+
+void perf_auxtrace(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, const void *bytes, size_t n)
+{
+	uint8_t body[40] = {0};
+	const size_t size = (n + 7) & ~(size_t)7;
+
+	hf_put64(body, size);
+	hf_put64(body + 8, offset);
+	hf_put32(body + 28, tid);
+	hf_put32(body + 32, p->form & PERF_THREADS ? UINT32_MAX : cpu);
+	perf_record(p, 71, 0, body, sizeof body, NULL);
+	add(p, bytes, n);
+	add(p, (const uint8_t[8]){0}, size - n);
+}
+
+void perf_hw_id(struct perf_data *p, const struct perf_who *who, unsigned id, uint32_t sink)
+{
+	uint8_t body[8];
+
+	hf_put64(body, id | (uint64_t)sink << 8 | UINT64_C(1) << 56);
+	perf_record(p, 21, 0, body, sizeof body, who);
+}
+
+void perf_end(struct perf_data *p)
+{
+	const uint64_t data = HEADER + ATTR + 16 + 8, end = p->n;
+
+	flush(p, true);
+	if (p->form & (PERF_PIPE | PERF_KILLED))
+		return;
+	hf_put64(p->bytes + 48, p->n - data);
+	hf_put64(p->bytes + 72, p->features);
+	(void)end;
+	for (unsigned i = 0; i < 64; i++)
+		if (p->features >> i & 1)
+			add(p, (const uint8_t[16]){0}, 16);
+}
+
+void perf_free(struct perf_data *p)
+{
+	ZSTD_freeCCtx(p->zstd);
+	free(p->bytes);
+	free(p->packed);
+}
+
+size_t perf_elf(const uint8_t *id, const void *code, size_t n, uint8_t *ret)
+{
+	static const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+	static const char names[] = "\0.note.gnu.build-id\0.shstrtab";
+	uint8_t *section = ret + 0x200;
+
+	CHECK(n <= 4096);
+	memset(ret, 0, 8192);
+	memcpy(ret, ident, sizeof ident);
+	hf_put16(ret + 16, 3);
+	hf_put16(ret + 18, 183);
+	hf_put32(ret + 20, 1);
+	hf_put64(ret + 32, 64);
+	hf_put64(ret + 40, 0x200);
+	hf_put16(ret + 52, 64);
+	hf_put16(ret + 54, 56);
+	hf_put16(ret + 56, 1);
+	hf_put16(ret + 58, 64);
+	hf_put16(ret + 60, 3);
+	hf_put16(ret + 62, 2);
+	hf_put32(ret + 64, 1);
+	hf_put32(ret + 68, 5);
+	for (unsigned i = 8; i < 32; i += 8)
+		hf_put64(ret + 64 + i, 0x1000);
+	hf_put64(ret + 64 + 32, n);
+	hf_put64(ret + 64 + 40, n);
+	hf_put64(ret + 64 + 48, 0x1000);
+	hf_put32(ret + 0x100, 4);
+	hf_put32(ret + 0x104, 20);
+	hf_put32(ret + 0x108, 3);
+	memcpy(ret + 0x10c, "GNU", 4);
+	if (id)
+		memcpy(ret + 0x110, id, 20);
+	memcpy(ret + 0x180, names, sizeof names);
+	hf_put32(section + 64, id ? 1 : 0);
+	hf_put32(section + 64 + 4, 7);
+	hf_put64(section + 64 + 24, 0x100);
+	hf_put64(section + 64 + 32, 36);
+	hf_put32(section + 128, 20);
+	hf_put32(section + 128 + 4, 3);
+	hf_put64(section + 128 + 24, 0x180);
+	hf_put64(section + 128 + 32, sizeof names);
+	memcpy(ret + 0x1000, code, n);
+	return 0x1000 + n;
+}
+
+static int open_one(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)
+{
+	const struct perf_files *files = ctx;
+
+	(void)diag;
+	for (size_t i = 0; i < files->count; i++)
+		if (strcmp(files->name[i], name) == 0)
+			return hf_src_memory_new(files->bytes[i], files->size[i], ret_src);
+	return HF_ERR_NOT_FOUND;
+}
+
+static int list(void *ctx, int (*fn)(void *fn_ctx, const char *name), void *fn_ctx)
+{
+	const struct perf_files *files = ctx;
+	int err = 0;
+
+	for (size_t i = 1; i < files->count && !err; i++)
+		err = fn(fn_ctx, files->name[i]);
+	return err;
+}
+
+struct hf_setup_opener perf_opener(struct perf_files *files, const struct hf_codec *const *codecs)
+{
+	return (struct hf_setup_opener){.ctx = files, .open = open_one, .list = list, .codecs = codecs};
+}
