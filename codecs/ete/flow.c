@@ -266,7 +266,7 @@ static void tell_thread(const struct hf_ete_flow *f, struct hf_event *ev)
 	ev->context = (struct hf_ev_context){
 		.pid = now.known ? now.pid : 0,
 		.tid = tid != HF_SETUP_NO_THREAD ? tid : 0,
-		.mode = (uint8_t)mode_of(f->s.context.byte),
+		.mode = (uint8_t)mode_of(f, f->s.context.byte),
 	};
 }
 
