@@ -121,10 +121,12 @@ static int write_info(struct hartfs_archive *archive, const struct hf_settings *
 static int write_meant(struct hartfs_archive *archive, const struct hf_settings *settings, const char *capture,
 		       const char *view_dir, const char *view, const char *shown, const struct hartfs_diag *diag)
 {
-	char *path, *words;
+	/* A file that the capture cannot have has a reason, which is better than a guess. */
+	const bool reason = diag->error == HARTFS_ERROR_NOT_FOUND && !strstr(diag->text, "no such file");
+	char *path = NULL, *words = NULL;
 	int status = HF_EXIT_FAILURE;
 
-	if (hf_view_name_find(archive, capture, view_dir, view, &path, &words))
+	if (!reason && hf_view_name_find(archive, capture, view_dir, view, &path, &words))
 		status = write_path(archive, settings, path, "cat", shown, NULL);
 	else if (words)
 		hf_say(stderr, "hartfs cat: %s: %s", shown, words);

@@ -110,8 +110,10 @@ static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 		err = HF_ERR_NOT_FOUND;
 	if (!err)
 		err = hf_predicates_new(where->question, open, where->made.hart, &where->predicates, why, sizeof why);
-	/* A name has its parameters, and one that only one has is spelled without its address. */
+	/* A name has its parameters, and one that only one has is spelled without its address; a register has the name of
+	 * listings. */
 	if (!err && (where->predicates->place[0].bare ||
+		     where->predicates->place[0].reg == where->predicates->place[0].reg_name ||
 		     (where->predicates->place[0].at && where->predicates->place[0].named == 1)))
 		err = HF_ERR_NOT_FOUND;
 	if (!err)
