@@ -37,7 +37,9 @@ static inline uint8_t hf_t32_next_it(uint8_t it, uint32_t opcode, unsigned size)
 {
 	if (size == 2 && (opcode & 0xff00) == 0xbf00 && opcode & 15)
 		return (uint8_t)opcode;
-	return it & 7 ? (uint8_t)((it & 0xe0) | (it << 1 & 0x1f)) : 0;
+	const unsigned next = (it & 0xe0u) | (it << 1 & 0x1fu);
+
+	return it & 7 ? (uint8_t)next : 0;
 }
 
 /* The rest of hf_arm_classify, for what is or may be no plain instruction. */

@@ -24,7 +24,7 @@ static unsigned words_back(uint64_t sample_type, unsigned bit)
 	unsigned back = 0;
 
 	for (unsigned i = PARTS; i-- > 0;) {
-		back += sample_type >> parts[i] & 1;
+		back += (unsigned)(sample_type >> parts[i] & 1);
 		if (parts[i] == bit)
 			return sample_type >> bit & 1 ? back : 0;
 	}
@@ -175,7 +175,7 @@ static const struct hf_perf_attr *trailed(struct hf_perf_attrs *attrs, const str
 	if (!attr || !(attr->flags >> SAMPLE_ID_ALL & 1))
 		return NULL;
 	for (unsigned i = 0; i < PARTS; i++)
-		words += attr->sample_type >> parts[i] & 1;
+		words += (unsigned)(attr->sample_type >> parts[i] & 1);
 	return record->size >= 8 + 8 * words ? attr : NULL;
 }
 

@@ -65,7 +65,8 @@ static void flush(struct perf_data *p, bool all)
 		add_piece(p, p->packed + at, p->packed_n - at);
 		at = p->packed_n;
 	}
-	memmove(p->packed, p->packed + at, p->packed_n - at);
+	if (p->packed_n > at)
+		memmove(p->packed, p->packed + at, p->packed_n - at);
 	p->packed_n -= at;
 }
 
