@@ -113,32 +113,62 @@ static bool is_pack_name(const char *name)
 	return strspn(name, "0123456789abcdef") == n && strcmp(name + n, ".hfp") == 0;
 }
 
+/* A name begins with the sequence. */
+static int by_age(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* Of all packs, the newest first. */
+static char **pack_names(DIR *dir, size_t *ret_count)
+{
+	struct dirent *entry;
+	char **names = NULL;
+	size_t n = 0;
+
+	while ((entry = readdir(dir)))
+		if (is_pack_name(entry->d_name) && !hf_array_room(&names, n, sizeof(*names)) &&
+		    (names[n] = strdup(entry->d_name)))
+			n++;
+	if (n)
+		qsort(names, n, sizeof *names, by_age);
+	*ret_count = n;
+	return names;
+}
+
 /* Without the lock. A pack that cannot be read is passed over: what is in it is made again. */
+static void learn(struct hf_packs *packs, const char *name)
+{
+	struct hf_pack *pack;
+	bool new_one;
+
+	pthread_mutex_lock(&packs->lock);
+	new_one = !known(packs, name);
+	pthread_mutex_unlock(&packs->lock);
+	if (!new_one || hf_packs_open_pack(packs, name, &pack))
+		return;
+	pthread_mutex_lock(&packs->lock);
+	hf_packs_add(packs, pack);
+	pthread_mutex_unlock(&packs->lock);
+}
+
+/* Without the lock. Whoever looks meanwhile finds the newest of a file, for the newest packs come first. */
 static void list_directory(struct hf_packs *packs)
 {
 	int fd = openat(packs->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	size_t n = 0;
+	char **names = dir ? pack_names(dir, &n) : NULL;
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (entry = readdir(dir))) {
-		struct hf_pack *pack;
-		bool new_one;
-
-		if (!is_pack_name(entry->d_name))
-			continue;
-		pthread_mutex_lock(&packs->lock);
-		new_one = !known(packs, entry->d_name);
-		pthread_mutex_unlock(&packs->lock);
-		if (!new_one || hf_packs_open_pack(packs, entry->d_name, &pack))
-			continue;
-		pthread_mutex_lock(&packs->lock);
-		hf_packs_add(packs, pack);
-		pthread_mutex_unlock(&packs->lock);
-	}
 	if (dir)
 		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; i < n; i++) {
+		learn(packs, names[i]);
+		free(names[i]);
+	}
+	free(names);
 }
 
 /* With the lock, which it leaves meanwhile: others may have published packs. Whether any of them may be new to the

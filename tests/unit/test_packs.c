@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,6 +31,7 @@ static struct hf_packs *packs;
 static int dir;		    /* the index directory */
 static int calls_left = -1; /* of those below until the process dies; negative: never */
 static int write_error;	    /* errno of all writing to the directory; 0: none */
+static void (*on_open)(void); /* before a published pack is opened; NULL: nothing */
 
 static void count_call(void)
 {
@@ -58,6 +60,19 @@ int unlinkat(int at, const char *name, int flags)
 {
 	count_call();
 	return (int)syscall(SYS_unlinkat, at, name, flags);
+}
+
+int openat(int at, const char *name, int flags, ...)
+{
+	va_list list;
+	mode_t mode;
+
+	va_start(list, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+	va_end(list);
+	if (on_open && strstr(name, ".hfp"))
+		on_open();
+	return (int)syscall(SYS_openat, at, name, flags, mode);
 }
 
 static void use_packs(void)
@@ -190,14 +205,15 @@ static void test_drop(void)
 	CHECK(is_there(1) && !is_there(2));
 }
 
-static char *find_pack(void)
+/* Of the names in order, the first or the last. */
+static char *find_pack(const char *head_or_tail)
 {
 	static char name[HF_FILE_NAME_SIZE];
 	struct hf_pack *pack = NULL;
 	char command[256];
 	FILE *out;
 
-	snprintf(command, sizeof command, "ls %s | grep 'hfp$'", t.dir);
+	snprintf(command, sizeof command, "ls %s | grep 'hfp$' | %s -n 1", t.dir, head_or_tail);
 	out = popen(command, "r");
 	CHECK(out && fscanf(out, "%255s", name) == 1);
 	pclose(out);
@@ -223,7 +239,7 @@ static void test_damage(void)
 	for (uint64_t seed = 1; seed <= 3; seed++)
 		build(seed);
 	CHECK_EQ(hf_packs_flush(packs), 0);
-	name = find_pack();
+	name = find_pack("head");
 	fd = openat(dir, name, O_RDWR);
 	CHECK(fd >= 0 && fstat(fd, &st) == 0);
 	for (off_t at = 0; at < st.st_size; at += 1 + at / (HF_TEST_SANITIZED ? 2 : 8)) {
@@ -432,6 +448,47 @@ static void test_merge_same(void)
 		CHECK(read_file(file));
 }
 
+static char newest[HF_FILE_NAME_SIZE];
+static unsigned opened;
+
+/* Once a pack is known, the newest one is. */
+static void find_newest(void)
+{
+	char name[HF_FILE_NAME_SIZE];
+	struct hf_packed file;
+
+	if (!opened++)
+		return;
+	name_of(1, name);
+	CHECK_EQ(hf_packs_find(packs, name, &file), 0);
+	CHECK(strcmp(file.pack->name, newest) == 0);
+	hf_pack_close(file.pack);
+}
+
+/* Whoever looks for a file while the directory is listed finds the newest, in whatever order names are listed. */
+static void test_listing(void)
+{
+	begin();
+	make_file(1, 100);
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	make_file(1, 200);
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	CHECK_EQ(count(".hfp"), 2);
+	strcpy(newest, find_pack("tail"));
+	for (int i = 0; i < 2; i++) {
+		const char *name = find_pack(i ? "head" : "tail");
+
+		/* Where names are listed by age, either way, this one is at an end. */
+		CHECK(renameat(dir, name, dir, "away") == 0 && renameat(dir, "away", dir, name) == 0);
+		reopen();
+		opened = 0;
+		on_open = find_newest;
+		CHECK(read_file(1));
+		on_open = NULL;
+		CHECK_EQ(opened, 2);
+	}
+}
+
 /* What waits is bounded in bytes, and packs are. */
 static void test_full(void)
 {
@@ -452,7 +509,7 @@ static void test_full(void)
 	CHECK_EQ(hf_packs_flush(packs), 0);
 	CHECK(!hf_packs_is_full(packs));
 	CHECK_EQ(count(".hfp"), 3);
-	CHECK(fstatat(dir, find_pack(), &st, 0) == 0 &&
+	CHECK(fstatat(dir, find_pack("head"), &st, 0) == 0 &&
 	      (uint64_t)st.st_size < HF_PACK_BYTES_MAX + 2 * HF_PACK_FILE_MAX);
 	while (file--)
 		CHECK(read_file(file));
@@ -489,6 +546,7 @@ int main(void)
 	test_too_large();
 	test_threads();
 	test_merge_same();
+	test_listing();
 	test_full();
 	test_many_packs();
 	hf_packs_free(packs);
