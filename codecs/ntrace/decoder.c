@@ -31,7 +31,8 @@ static void note_ids(struct hf_ntrace_dec *d)
 /* Whether the message is about the flow. */
 static bool is_flow(const struct hf_ntrace_message *msg)
 {
-	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && msg->tcode < HF_NTRACE_VENDOR_FIRST;
+	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR &&
+	       msg->tcode < HF_NTRACE_VENDOR_FIRST && !hf_ntrace_is_sample(msg);
 }
 
 /* If a SRC has so many messages, it does not come from damage. */
@@ -43,7 +44,7 @@ static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *m
 	uint8_t *heard = &d->heard[msg->src];
 	bool enough;
 
-	if (!d->params.srcbits || msg->src == d->dec.hart || !is_flow(msg))
+	if (!d->params.srcbits || msg->src == d->dec.hart || (!is_flow(msg) && !hf_ntrace_is_sample(msg)))
 		return;
 	enough = *heard < BELIEVED && ++*heard == BELIEVED;
 	if (enough || hf_ntrace_is_sync(msg->tcode))
@@ -52,7 +53,7 @@ static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *m
 
 static void count_unsynced(struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
 {
-	if (hf_ntrace_is_sync(msg->tcode))
+	if (hf_ntrace_is_sync(msg->tcode) && !hf_ntrace_is_sample(msg))
 		s->unsynced = HF_NTRACE_SYNCED;
 	else if (s->unsynced != HF_NTRACE_SYNCED)
 		s->unsynced += is_flow(msg);
@@ -163,7 +164,7 @@ static void begin_part(struct hf_ntrace_dec *d)
 
 	*s = (struct hf_ntrace_state){
 		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .acquired = s->acquired,
-		.unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+		.unsynced = s->unsynced, .untimed = s->untimed, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	hf_return_stack_clear(&d->calls);
 	if (d->params.wrapped)
 		s->skip = 1;
@@ -287,6 +288,12 @@ static bool has_room(const struct hf_ntrace_dec *d)
 	       hf_walk_blocks_have_room(&d->blocks, BLOCKS);
 }
 
+/* The message with the value of a trap comes right behind that of the trap, and Ownership between them. */
+static bool awaits_value(const struct hf_ntrace_dec *d)
+{
+	return d->open_trap && d->s.phase == HF_NTRACE_PHASE_FETCH && d->plan_count + 16 < HF_NTRACE_PLANS;
+}
+
 /* Plans events until there are enough, or the stream ends. A batch ends between two pieces. */
 static int fill(struct hf_ntrace_dec *d)
 {
@@ -298,9 +305,10 @@ static int fill(struct hf_ntrace_dec *d)
 	d->plan_count = d->plan_at = d->plan_used = 0;
 	d->planned = 0;
 	d->single_count = 0;
+	d->open_trap = 0;
 	if (!hf_walk_blocks_have_room(&d->blocks, BLOCKS))
 		hf_walk_blocks_reset(&d->blocks);
-	while (!err && d->s.phase != HF_NTRACE_PHASE_END && has_room(d)) {
+	while (!err && d->s.phase != HF_NTRACE_PHASE_END && (has_room(d) || awaits_value(d))) {
 		if (d->s.phase == HF_NTRACE_PHASE_FETCH)
 			err = fetch(d);
 		else
@@ -377,6 +385,8 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 		err = init_walk(d);
 	if (err)
 		return err;
+	d->times = d->params.times != HF_NTRACE_TIMES_UNKNOWN ? d->params.times :
+								((const struct hf_ntrace_stream *)stream)->guessed_times;
 	d->harts[d->hart_count++] = dec->hart;
 	begin_part(d);
 	find_part(d);
@@ -460,6 +470,11 @@ static const struct hf_field_row fields[] = {
 	FIELD(reserved, UINT64_MAX),
 	FIELD(acquired, UINT64_MAX),
 	FIELD(unsynced, UINT64_MAX),
+	FIELD(untimed, 1),
+	FIELD(has_shown, 1),
+	FIELD(returned, 1),
+	FIELD(shown, UINT64_MAX),
+	FIELD(since, INT64_MAX),
 };
 
 /* False for a state that no decoder could have saved. The code relies on this check. */
