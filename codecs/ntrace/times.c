@@ -41,7 +41,7 @@ static void tick(struct clock *clock, const struct hf_ntrace_message *msg, uint6
 		clock->now[i] = now;
 	}
 	clock->since = damage;
-	clock->syncs += sync && clock->syncs < 2;
+	clock->syncs = (uint8_t)(clock->syncs + (sync && clock->syncs < 2));
 	clock->told |= !sync;
 }
 

@@ -4,6 +4,7 @@
 #include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/image/elf_read.h"
+#include "codecs/setup/maps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -186,21 +187,6 @@ static int take_bytes(struct search *s, struct hf_perf_object *object, struct hf
 
 /* ---- names ---- */
 
-/* The address that a file offset has in the file: a mapping is moved against it. False: it is in no segment. */
-static bool address_of(const struct hf_elf_file *elf, uint64_t offset, uint64_t *ret_address)
-{
-	for (size_t i = 0; i < elf->segment_count; i++) {
-		const struct hf_elf_segment *segment = &elf->segments[i];
-
-		/* The first page of a mapping may begin before the segment. */
-		if (offset + 0x10000 > segment->offset && offset < segment->offset + segment->size && segment->flags & HF_ELF_X) {
-			*ret_address = segment->address + (offset - segment->offset);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Names are those of addresses: where two processes have different files, the first has them. */
 static int add_place(struct search *s, const struct place *place, bool in_debug_dir)
 {
@@ -251,7 +237,7 @@ static int add_places(struct search *s, uint32_t number, struct hf_src *src, con
 		struct place place = {event->address, event->address + event->size, 0, name};
 		uint64_t address;
 
-		if (event->kind != HF_PERF_EVENT_MAP || event->object != number || !address_of(&elf, event->offset, &address))
+		if (event->kind != HF_PERF_EVENT_MAP || event->object != number || !hf_elf_file_address_of(&elf, event->offset, &address))
 			continue;
 		place.bias = event->address - address;
 		err = add_place(s, &place, in_debug_dir);
@@ -261,18 +247,6 @@ static int add_places(struct search *s, uint32_t number, struct hf_src *src, con
 }
 
 /* ---- each file ---- */
-
-static bool is_file(const char *name)
-{
-	static const char *const others[] = {"//anon", "anon_inode:", "/dev/", "/memfd:", "/SYSV", "/[aio]"};
-
-	if (*name == '[')
-		return strncmp(name, "[vdso", 5) == 0;
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (strncmp(name, others[i], strlen(others[i])) == 0)
-			return false;
-	return *name;
-}
 
 static int tell_missing(struct search *s, const char *name, const struct hf_perf_build_id *id)
 {
@@ -293,7 +267,7 @@ static int find_object(struct search *s, uint32_t number)
 	struct hf_src *src = NULL;
 	int err = 0;
 
-	if (!is_file(object->name))
+	if (!hf_maps_is_file(object->name))
 		return 0;
 	candidate = choose(s, object->name, &id, id.size);
 	if (candidate)

@@ -74,6 +74,7 @@ static const struct {
 	{"etrace", " sync_instructions compression ", "decoding does not need it"},
 	{"etrace", " options no_address no_data full_daddress full_data irets ",
 	 "the support packets of the stream say it before anything depends on it"},
+	{"etrace", " ioptions_width doptions_width ", "what is behind the options of a support packet changes nothing that is decoded"},
 	{"etrace", " call_counter_size ",
 	 "with compression the field repeats the bit before it, and reads the same in any width"},
 	{"etrace", " ecall_retires trap_reporting jtc_policy data_order ",
