@@ -89,7 +89,7 @@ static void test_circuit(void)
 static void test_times(void)
 {
 	CHECK_BESIDE("\x1c\x0d\x05\x0f", "time=? text:0=~");
-	CHECK_BESIDE("\x8c\x00\x01\x0d\x17\x1c\x0d\x05\x0f", "time=5 control:3 time=8 text:0=~");
+	CHECK_BESIDE("\x8c\x00\x0d\x17\x1c\x0d\x05\x0f", "time=5 control:3 time=8 text:0=~");
 }
 
 /* ---- formats ---- */
