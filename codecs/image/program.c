@@ -20,6 +20,7 @@ void hf_program_fini(struct hf_program *program)
 		free(program->block[i]);
 	free(program->block);
 	free(program->pieces);
+	free(program->comment);
 	hf_program_init(program);
 }
 
@@ -288,6 +289,19 @@ static bool fits(const struct hf_program *program, uint8_t xlen, uint16_t machin
 	return !program->xlen || (program->xlen == xlen && program->machine == machine);
 }
 
+/* More of it is of no use. */
+#define COMMENT_MAX 65536
+
+/* A damaged one is none. */
+static int note_comment(struct hf_program *program, const struct hf_elf_file *file)
+{
+	int err = 0;
+
+	if (!program->comment)
+		err = hf_elf_file_named(file, ".comment", COMMENT_MAX, (uint8_t **)&program->comment, &program->comment_size, NULL);
+	return err == HF_ERR_NOMEM ? err : 0;
+}
+
 int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t bias, struct hf_diag *diag)
 {
 	struct hf_elf_riscv riscv = {0};
@@ -307,8 +321,22 @@ int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t 
 		     &(struct hf_program){.xlen = file.xlen, .machine = file.machine, .entry = file.entry,
 					  .extensions = riscv.extensions, .has_jvt = riscv.has_jvt, .jvt = riscv.jvt},
 		     bias);
+	if (!err)
+		err = note_comment(program, &file);
 	hf_elf_file_close(&file);
 	return err;
+}
+
+static int copy_comment(struct hf_program *program, const struct hf_program *other)
+{
+	if (program->comment || !other->comment)
+		return 0;
+	program->comment = malloc(other->comment_size + 1);
+	if (!program->comment)
+		return HF_ERR_NOMEM;
+	memcpy(program->comment, other->comment, other->comment_size + 1);
+	program->comment_size = other->comment_size;
+	return 0;
 }
 
 int hf_program_add_program(struct hf_program *program, const struct hf_program *other, uint64_t bias, struct hf_diag *diag)
@@ -326,6 +354,8 @@ int hf_program_add_program(struct hf_program *program, const struct hf_program *
 		err = check(program, pieces, other->count, diag);
 	if (!err)
 		err = reserve(program, other->count, diag);
+	if (!err)
+		err = copy_comment(program, other);
 	if (!err) {
 		lay_all(program, pieces, other->count);
 		note(program, other, bias);

@@ -30,6 +30,9 @@ struct hf_program {
 	uint32_t extensions;
 	bool has_jvt;
 	uint64_t jvt;
+	/* Section .comment of the first ELF that has one, owned; NULL: none has. */
+	char *comment;
+	size_t comment_size;
 	uint8_t **block; /* owned: bytes of pieces */
 	size_t block_count;
 	uint32_t origin; /* where the next pieces come from, as its user numbers it */

@@ -83,7 +83,7 @@ void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t det
 		s->lost_bytes = 0;
 		s->lost_back = 0;
 	}
-	s->known = 0;
+	s->known = s->placed = 0;
 	s->phase = HF_NTRACE_PHASE_FETCH;
 	forget(d);
 }
@@ -772,10 +772,6 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 		hf_ntrace_own(d, msg->value);
 	} else if (msg->tcode == HF_NTRACE_ERROR) {
 		start_error(d, msg);
-	} else if (hf_ntrace_is_sample(msg)) {
-		ev = hf_ntrace_single(d, HF_EVENT_MARKER);
-		ev->marker.type = msg->tcode;
-		ev->marker.value = d->s.ref = msg->address;
 	} else if (msg->tcode == HF_NTRACE_TRAP_VALUE && d->params.trap_values) {
 		hf_ntrace_put_trap_value(d, msg->value);
 	} else if (msg->tcode >= HF_NTRACE_VENDOR_FIRST) {
@@ -785,7 +781,7 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 	} else {
 		return false;
 	}
-	if (d->s.known || hf_ntrace_is_sample(msg))
+	if (d->s.known)
 		hf_ntrace_push_time(d);
 	return true;
 }
@@ -812,6 +808,10 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	s->hist = msg->hist ? msg->hist : 1;
 	s->reset = sync && (msg->sync == HF_NTRACE_SYNC_RESET || msg->sync == HF_NTRACE_SYNC_POWER);
 	hf_ntrace_keep_time(d, msg);
+	if (hf_ntrace_is_beside(msg)) {
+		hf_ntrace_tell(d, msg);
+		return;
+	}
 	if (hf_ntrace_is_odd(msg))
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_VALUE, s->message_at, 0, msg->tcode);
 	/* Damage can merge two messages into one with a time. If the last sync had no time, no message has one. */

@@ -8,7 +8,8 @@
 /* The most bytes of the stream that are looked at when it is opened. */
 #define LOOK_MAX (1u << 20)
 
-size_t hf_ntrace_first_message(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n)
+/* Where the first message begins, if the buffer may begin inside one. */
+static size_t first_message(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n)
 {
 	size_t at = 0;
 
@@ -26,7 +27,7 @@ static uint32_t first_source(const struct hf_ntrace_params *params, const uint8_
 	struct hf_ntrace_message msg;
 	uint32_t first = 0;
 	bool found = false;
-	size_t at = hf_ntrace_first_message(params, bytes, n);
+	size_t at = first_message(params, bytes, n);
 
 	while (at < n) {
 		int err;
@@ -176,7 +177,8 @@ static int look_at(struct hf_ntrace_stream *stream, struct hf_src *src, const st
 		stream->guessed_srcbits = guess_srcbits(setup, params, bytes, n);
 		if (params->srcbits)
 			info->first_hart = first_source(params, bytes, n);
-		err = hf_ntrace_guess_times(params, bytes, n, &stream->guessed_times);
+		err = hf_ntrace_guess_times(params, bytes, n, first_message(params, bytes, n),
+					    &stream->guessed_times);
 	}
 	if (!err)
 		err = guess_word_bytes(setup, params, src, stream->id, bytes, n, &stream->guessed_word_bytes);

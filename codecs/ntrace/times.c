@@ -29,7 +29,7 @@ static uint64_t read_time(unsigned reading, uint64_t before, uint64_t field)
 
 static void tick(struct clock *clock, const struct hf_ntrace_message *msg, uint64_t damage)
 {
-	const bool sync = hf_ntrace_is_sync(msg->tcode), known = clock->syncs && clock->since == damage;
+	const bool sync = hf_ntrace_has_whole_time(msg->tcode), known = clock->syncs && clock->since == damage;
 
 	if (!msg->has_time || (!sync && !known))
 		return;
@@ -64,7 +64,8 @@ static uint8_t decide(const struct clock *clocks, size_t n)
 	return found;
 }
 
-int hf_ntrace_guess_times(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n, uint8_t *ret_times)
+int hf_ntrace_guess_times(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n, size_t first,
+			  uint8_t *ret_times)
 {
 	const size_t sources = (size_t)1 << params->srcbits;
 	struct clock *clocks = calloc(sources, sizeof *clocks);
@@ -75,7 +76,7 @@ int hf_ntrace_guess_times(const struct hf_ntrace_params *params, const uint8_t *
 	*ret_times = HF_NTRACE_TIMES_UNKNOWN;
 	if (!clocks)
 		return HF_ERR_NOMEM;
-	for (size_t at = hf_ntrace_first_message(params, bytes, n); at < n && err != HF_NOTE_END; at += msg.length) {
+	for (size_t at = first; at < n && err != HF_NOTE_END; at += msg.length) {
 		msg.length = 1;
 		if (hf_ntrace_is_padding(bytes[at]))
 			continue;
@@ -113,15 +114,15 @@ void hf_ntrace_keep_time(struct hf_ntrace_dec *d, const struct hf_ntrace_message
 		s->has_shown = 0; /* the clock may begin again */
 	if (!msg->has_time)
 		return;
-	if (hf_ntrace_is_sync(msg->tcode)) {
+	if (hf_ntrace_has_whole_time(msg->tcode)) {
 		s->time = widen(d, msg->time);
 	} else if (d->times != HF_NTRACE_TIMES_UNKNOWN) {
 		s->time = widen(d, read_time(d->times, s->time, msg->time));
 	} else {
 		s->message_timed = 0;
-		if (!s->untimed)
+		if (s->timed && !s->untimed)
 			hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_TIMES, s->message_at, 0, 0);
-		s->untimed = 1;
+		s->untimed |= s->timed;
 	}
 }
 

@@ -371,6 +371,56 @@ static int link_images(struct loader *l)
 	return 0;
 }
 
+/* The addresses of an ELF file in a context; end 0: it is none. */
+struct extent {
+	uint64_t start, end;
+	bool hidden;
+};
+
+static struct extent extent_of(const struct loader *l, const struct hf_setup_file *file)
+{
+	const bool named = file->kind == HF_SETUP_ELF && file->context != HF_SETUP_NO_CONTEXT;
+	const struct hf_setup_elf *elf = named ? find_elf(l, file->name) : NULL;
+	const struct hf_program *program = elf && elf->program.count ? &elf->program : NULL;
+	const struct hf_program_piece *last = program ? &program->pieces[program->count - 1] : NULL;
+
+	if (!program)
+		return (struct extent){.end = 0};
+	return (struct extent){program->pieces[0].address + file->address, last->address + last->size + file->address, false};
+}
+
+/* Names are those of addresses. Where contexts have different files neither has names, since one of them would be wrong. */
+static int hide_names(struct loader *l)
+{
+	struct hf_setup *setup = l->setup;
+	struct extent *extents = calloc(setup->file_count + 1, sizeof *extents);
+	struct hf_setup_file *first = NULL;
+	size_t hidden = 0;
+
+	if (!extents)
+		return hf_setup_fail(l->error, HF_ERR_NOMEM, "", 0, "out of memory");
+	for (size_t i = 0; i < setup->file_count; i++)
+		extents[i] = extent_of(l, &setup->files[i]);
+	for (size_t i = 0; i < setup->file_count; i++)
+		for (size_t k = 0; k < i && extents[i].end; k++)
+			if (extents[k].end && extents[k].start < extents[i].end && extents[i].start < extents[k].end &&
+			    setup->files[i].context != setup->files[k].context &&
+			    (setup->files[i].address != setup->files[k].address ||
+			     strcmp(setup->files[i].name, setup->files[k].name) != 0))
+				extents[i].hidden = extents[k].hidden = true;
+	for (size_t i = 0; i < setup->file_count; i++)
+		if (extents[i].hidden) {
+			first = first ? first : &setup->files[i];
+			setup->files[i].kind = HF_SETUP_RAW; /* names are taken of ELF files */
+			hidden++;
+		}
+	free(extents);
+	return first ? hf_setup_warn(setup, first->said_in, first->line,
+				     "'%.120s' and %zu more files lie where another context has another one: they give no names",
+				     first->name, hidden - 1) :
+		       0;
+}
+
 static int load_programs(struct loader *l)
 {
 	struct hf_setup *setup = l->setup;
@@ -389,7 +439,9 @@ static int load_programs(struct loader *l)
 		if (!done)
 			err = load_owner(l, &setup->files[i]);
 	}
-	return err ? err : link_images(l);
+	if (!err)
+		err = link_images(l);
+	return err ? err : hide_names(l);
 }
 
 /* ---- traces ---- */

@@ -43,12 +43,12 @@ put "$streams/frames" 0081 $(printf '03241400 00030C13 01000000 00000002 %.0s' 1
 put "$streams/frames-turned" 0089 $(printf '00142403 130C0300 00000001 02000000 %.0s' 1 2)
 put "$streams/words" 2044 1524 0000 0C03 FF13 1524 0000 0C03 FF13
 
-# A version byte, then as many numbers as the states have fields: 75 of the decoder, 66 of the encoder.
+# A version byte, then as many numbers as the states have fields: 76 of the decoder, 66 of the encoder.
 zeros() { printf '00%.0s' $(seq "$1"); }
 encoder=01$(zeros 20)01$(zeros 45) # HIST empty
-put "$blobs/fresh" 4C 01 "$(zeros 75)" "$encoder"
+put "$blobs/fresh" 4D 01 "$(zeros 76)" "$encoder"
 # Synchronised at 0x10000: 20 halfwords to go, without HIST; a history to walk four times.
-put "$blobs/counting" 4E 01 00 02 00 01 "$(zeros 8)" 808004 "$(zeros 9)" 01 00 14 "$(zeros 50)" "$encoder"
-put "$blobs/history" 4E 01 00 01 00 01 "$(zeros 8)" 808004 "$(zeros 8)" 0B 0B 03 "$(zeros 51)" "$encoder"
+put "$blobs/counting" 4F 01 00 02 00 01 "$(zeros 8)" 808004 "$(zeros 9)" 01 00 14 "$(zeros 51)" "$encoder"
+put "$blobs/history" 4F 01 00 01 00 01 "$(zeros 8)" 808004 "$(zeros 8)" 0B 0B 03 "$(zeros 52)" "$encoder"
 put "$blobs/empty" 00
 put "$blobs/version" 01 02 02

@@ -50,7 +50,7 @@ static const struct stream streams[] = {
 	 " srcbits framing addr_msb_ext implicit_return all_jumps wrapped "},
 	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.srcbits=3",
 	 " srcbits word_bytes "},
-	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.address_width=49", " address_width "},
+	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.address_width=33", " address_width "},
 	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000",
 	 "ntrace.sequential_jump=1,ntrace.all_jumps=1", " sequential_jump all_jumps "},
 	{"ete", "astf/a64-sys.astf", "a64-sys@astf", "0-30000", "", " TRCCONFIGR.RS TRCIDR2.CIDSIZE "},
