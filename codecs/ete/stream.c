@@ -3,7 +3,7 @@
 
 #include "codecs/base/array.h"
 #include "codecs/ete/errors.h"
-#include "codecs/itm/decoder.h"
+#include "codecs/itm/packet.h"
 #include "codecs/setup/errors.h"
 #include "codecs/setup/read.h"
 #include "codecs/source/pipeline.h"
@@ -321,6 +321,41 @@ static int find_itms(struct hf_ete_stream *s, const struct hf_setup *setup, stru
 	return 0;
 }
 
+/* Whether the first bytes of an ITM, so many as are looked at, have a synchronisation in their first half. */
+static int look_at_itm(const struct hf_ete_stream *s, struct hf_src *src, uint32_t id, bool *ret_synced)
+{
+	struct hf_pipeline *pipeline = malloc(sizeof *pipeline);
+	uint64_t looked = 0, first = UINT64_MAX;
+	unsigned zeros = 0;
+	size_t part = 0;
+	int err = pipeline ? hf_pipeline_init(pipeline, src) : HF_ERR_NOMEM;
+
+	*ret_synced = true;
+	while (part < s->part_count && !hf_ete_part_has(s, &s->parts[part], id))
+		part++;
+	if (!err && part < s->part_count)
+		hf_ete_start_part(s, part, id, NULL, pipeline);
+	while (!err && part < s->part_count && looked < LOOK_BYTES) {
+		hf_pipeline_resume(pipeline);
+		err = hf_pipeline_fill(pipeline);
+		if (err || pipeline->pos == pipeline->count)
+			break;
+		for (; pipeline->pos < pipeline->count; pipeline->pos++, looked++) {
+			const uint8_t byte = pipeline->bytes[pipeline->pos];
+
+			if (byte == 0x80 && zeros >= HF_ITM_ZEROS && first == UINT64_MAX)
+				first = looked - zeros;
+			zeros = byte ? 0 : zeros + 1;
+		}
+	}
+	if (part < s->part_count)
+		*ret_synced = first < looked / 2;
+	if (pipeline)
+		hf_pipeline_fini(pipeline);
+	free(pipeline);
+	return err == HF_ERR_NOMEM || err == HF_ERR_CANCELLED ? err : 0;
+}
+
 /* Which of them have no synchronisation. */
 static int look_at_itms(struct hf_ete_stream *s, struct hf_src *src)
 {
@@ -330,7 +365,7 @@ static int look_at_itms(struct hf_ete_stream *s, struct hf_src *src)
 		bool synced = true;
 
 		if (s->harts[i].config.itm)
-			err = hf_itm_look(s, src, s->harts[i].id, &synced);
+			err = look_at_itm(s, src, s->harts[i].id, &synced);
 		s->harts[i].config.unsynced = !synced;
 	}
 	return err;

@@ -11,14 +11,6 @@
 
 #include <stdlib.h>
 
-struct hf_event *hf_itm_push(struct hf_itm_dec *d, unsigned kind)
-{
-	struct hf_event *ev = &d->ev[d->count++];
-
-	*ev = (struct hf_event){.kind = (uint8_t)kind};
-	return ev;
-}
-
 static void push_loss(struct hf_itm_dec *d, unsigned kind, int code, uint64_t offset, uint64_t bytes, uint64_t detail)
 {
 	struct hf_event *ev = hf_itm_push(d, kind);
@@ -283,42 +275,3 @@ const struct hf_dec_ops hf_itm_dec_ops = {
 	.state = state,
 	.offset = offset,
 };
-
-/* ---- looking ---- */
-
-/* So many bytes of the source's first part are looked at. */
-#define LOOK_BYTES (UINT64_C(1) << 20)
-
-int hf_itm_look(const struct hf_ete_stream *s, struct hf_src *src, uint32_t id, bool *ret_synced)
-{
-	struct hf_pipeline *pipeline = malloc(sizeof *pipeline);
-	uint64_t looked = 0, first = UINT64_MAX;
-	unsigned zeros = 0;
-	size_t part = 0;
-	int err = pipeline ? hf_pipeline_init(pipeline, src) : HF_ERR_NOMEM;
-
-	*ret_synced = true;
-	while (part < s->part_count && !hf_ete_part_has(s, &s->parts[part], id))
-		part++;
-	if (!err && part < s->part_count)
-		hf_ete_start_part(s, part, id, NULL, pipeline);
-	while (!err && part < s->part_count && looked < LOOK_BYTES) {
-		hf_pipeline_resume(pipeline);
-		err = hf_pipeline_fill(pipeline);
-		if (err || pipeline->pos == pipeline->count)
-			break;
-		for (; pipeline->pos < pipeline->count; pipeline->pos++, looked++) {
-			const uint8_t byte = pipeline->bytes[pipeline->pos];
-
-			if (byte == 0x80 && zeros >= HF_ITM_ZEROS && first == UINT64_MAX)
-				first = looked - zeros;
-			zeros = byte ? 0 : zeros + 1;
-		}
-	}
-	if (part < s->part_count)
-		*ret_synced = first < looked / 2;
-	if (pipeline)
-		hf_pipeline_fini(pipeline);
-	free(pipeline);
-	return err == HF_ERR_NOMEM || err == HF_ERR_CANCELLED ? err : 0;
-}

@@ -39,12 +39,16 @@ struct hf_itm_dec {
 };
 
 /* Adds one more event of the packet. */
-struct hf_event *hf_itm_push(struct hf_itm_dec *d, unsigned kind);
+static inline struct hf_event *hf_itm_push(struct hf_itm_dec *d, unsigned kind)
+{
+	struct hf_event *ev = &d->ev[d->count++];
+
+	*ev = (struct hf_event){.kind = (uint8_t)kind};
+	return ev;
+}
+
 /* Adds what a packet means. */
 void hf_itm_tell(struct hf_itm_dec *d, const struct hf_itm_packet *packet, uint64_t offset);
-
-/* Whether the first bytes of that hart, so many as are looked at, have a synchronisation in their first half. */
-int hf_itm_look(const struct hf_ete_stream *s, struct hf_src *src, uint32_t id, bool *ret_synced);
 
 extern const struct hf_dec_ops hf_itm_dec_ops;
 
