@@ -414,3 +414,25 @@ int hf_prune_run(struct hf_prune *prune)
 	free(p.alive);
 	return err;
 }
+
+int hf_prune_count_old(struct hf_prune *prune)
+{
+	struct pruner p = {.prune = prune};
+	int err = list(&p);
+
+	prune->dry_run = true;
+	prune->files = prune->bytes = prune->kept = 0;
+	for (size_t i = 0; i < p.name_count && !err; i++) {
+		const char *name = p.names[i].name, *reason = was_put_aside(name) ? another_version : NULL;
+		int fd = -1;
+
+		if (!reason && name[0] != '.')
+			err = look_at(&p, name, &fd, &reason);
+		if (fd >= 0)
+			close(fd);
+		if (reason)
+			drop(&p, name, reason);
+	}
+	free(p.names);
+	return err;
+}

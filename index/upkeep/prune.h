@@ -27,5 +27,7 @@ struct hf_prune {
 
 /* After an error some files may have gone; but if a catalogue cannot be read, no index has. */
 int hf_prune_run(struct hf_prune *prune);
+/* Only counts what an older version made or put aside; nothing is removed. */
+int hf_prune_count_old(struct hf_prune *prune);
 
 #endif
