@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static_assert(HF_STF_STRINGS_MAX <= HF_STREAM_HEAD, "the first window is no more than an opening may read");
+
 /* The walk over the records of the header. */
 struct walk {
 	struct hf_reader reader;
@@ -314,7 +316,7 @@ static int read_header(struct hf_stf_stream *s, struct walk *w)
 		return err;
 	w->at += HF_STF_SIZE_END_HEADER;
 	s->header.body = w->at;
-	shown = w->at + HF_STF_UNIT_BYTES < HF_STREAM_HEAD ? HF_STREAM_HEAD - w->at : HF_STF_UNIT_BYTES;
+	shown = w->at + HF_STF_UNIT_BYTES < HF_STF_STRINGS_MAX ? HF_STF_STRINGS_MAX - w->at : HF_STF_UNIT_BYTES;
 	err = need(w, shown);
 	if (err < 0)
 		return err;
