@@ -18,7 +18,7 @@ static void tell(void *ctx, const char *name, uint64_t bytes, const char *reason
 
 void hf_tell_old_indexes(const struct hf_settings *settings)
 {
-	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings)};
+	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings), .sharing = settings->sharing};
 
 	if (prune.dirfd < 0)
 		return;
@@ -30,7 +30,9 @@ void hf_tell_old_indexes(const struct hf_settings *settings)
 
 int hf_prune_indexes(const struct hf_settings *settings)
 {
-	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings), .dry_run = settings->dry_run};
+	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings),
+				  .sharing = settings->sharing,
+				  .dry_run = settings->dry_run};
 	int err;
 
 	if (prune.dirfd < 0)
