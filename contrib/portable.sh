@@ -71,6 +71,7 @@ try() {
 	shift
 	for suite; do
 		system=$(mktemp -d)
+		chmod 755 "$system"
 		debootstrap --variant=minbase "$suite" "$system" "${MIRROR:-http://deb.debian.org/debian}" >"$system.log" 2>&1 ||
 			{ echo "$suite: no system can be made: $(tail -n 1 "$system.log")"; rm -rf "$system"; continue; }
 		mkdir "$system/home/user"
