@@ -4,6 +4,7 @@
 #include "codecs/base/array.h"
 #include "codecs/base/bytes.h"
 #include "codecs/base/search.h"
+#include "codecs/image/elf_read.h"
 #include "codecs/setup/read.h"
 
 #include <elf.h>
@@ -157,4 +158,74 @@ int hf_perf_kernel_load(struct hf_src *kcore, struct hf_perf_pokes *pokes, struc
 	for (size_t i = 0; i < pokes->count; i++)
 		*ret_poked += apply(&ret->kernel, &pokes->row[i]);
 	return 0;
+}
+
+/* ---- the kernel's file ---- */
+
+const struct hf_perf_kernel_code *hf_perf_kernel_map(const struct hf_perf_maps *maps)
+{
+	for (size_t i = 0; i < maps->kernel_count; i++)
+		if (strncmp(maps->kernel[i].name, HF_PERF_KERNEL_NAME, strlen(HF_PERF_KERNEL_NAME)) == 0)
+			return &maps->kernel[i];
+	return NULL;
+}
+
+int hf_perf_kernel_add_file(struct hf_src *vmlinux, const struct hf_perf_kernel_code *map, struct hf_processes *ret,
+			    uint64_t *ret_bias)
+{
+	const char *symbol = map->name + strlen(HF_PERF_KERNEL_NAME);
+	/* 0: the recorder was not allowed to know it. */
+	const uint64_t at = map->offset ? map->offset : map->address;
+	struct hf_elf_file elf;
+	uint64_t value;
+	int err = hf_elf_file_open(vmlinux, &elf, NULL);
+
+	if (err)
+		return hf_err_is_passing(err) ? err : (int)HF_NOTE_END;
+	err = *symbol && at >> 63 ? hf_elf_file_symbol(&elf, symbol, &value, NULL) : (int)HF_NOTE_END;
+	hf_elf_file_close(&elf);
+	if (err)
+		return err > 0 || hf_err_is_passing(err) ? err : (int)HF_NOTE_END;
+	*ret_bias = at - value;
+	err = hf_program_add_elf(&ret->kernel, vmlinux, *ret_bias, NULL);
+	ret->bytes += ret->kernel.bytes;
+	return err && !hf_err_is_passing(err) ? (int)HF_NOTE_END : err;
+}
+
+static int add_missing(const struct hf_perf_kernel_code *code, const struct hf_perf_build_id *id, const char *beside,
+		       struct hf_processes *ret)
+{
+	char text[2 * HF_PERF_BUILD_ID_MAX + 1];
+
+	if (code->made)
+		return hf_processes_add_missing(ret, code->name,
+						"the kernel made it while it ran, and not one copy of its code is here");
+	if (strncmp(code->name, HF_PERF_KERNEL_NAME, strlen(HF_PERF_KERNEL_NAME)) != 0)
+		return hf_processes_add_missing(ret, code->name, "where the kernel put the sections of a module is known from "
+						"kcore alone: perf record --kcore copies it");
+	if (!id->size)
+		return hf_processes_add_missing(ret, code->name, "perf record --kcore copies it");
+	return hf_processes_add_missing(ret, code->name,
+					"perf record --kcore copies it, or copy the vmlinux with build id %s into %s",
+					hf_perf_build_id_text(id, text), beside);
+}
+
+int hf_perf_kernel_list_missing(const struct hf_perf_maps *maps, const struct hf_perf_build_id *id, const char *beside,
+				struct hf_processes *ret)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < maps->kernel_count && !err; i++) {
+		const struct hf_perf_kernel_code *code = &maps->kernel[i];
+		uint64_t n;
+
+		/* What a copy, or a file, has is not missing; of what has no address nobody asks. */
+		if (!(code->address >> 63) || hf_program_at(&ret->kernel, code->address, &n))
+			continue;
+		err = add_missing(code, id, beside, ret);
+		if (!err)
+			err = hf_processes_add_missing_code(ret, code->address, code->address + code->size,
+							    (uint32_t)ret->missing_count - 1);
+	}
+	return err;
 }

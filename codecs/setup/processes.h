@@ -21,6 +21,17 @@ struct hf_space_span {
 	uint32_t program;
 };
 
+/* A file or another piece of code that was mapped, and whose bytes are not known: why, and what to do. */
+struct hf_missing_file {
+	char *name, *why; /* owned */
+};
+
+/* Where it was mapped. Sorted by start, once all are there. */
+struct hf_missing_code {
+	uint64_t start, end;
+	uint32_t file;
+};
+
 struct hf_processes {
 	struct hf_thread_span *thread;
 	size_t thread_count;
@@ -33,6 +44,11 @@ struct hf_processes {
 	size_t block_count;
 	uint64_t bytes;	 /* in all blocks */
 	struct hf_program kernel; /* of all processes, and where none is known; its bytes lie in block, too */
+	bool kernel_is_file; /* its code is that of the file, which the kernel may have changed since */
+	struct hf_missing_file *missing;
+	size_t missing_count;
+	struct hf_missing_code *missing_code;
+	size_t missing_code_count;
 	bool by_vmid;	 /* a trace has the thread in the VMID, not the context id */
 };
 
@@ -45,6 +61,16 @@ struct hf_running {
 
 struct hf_running hf_processes_at(const struct hf_processes *processes, uint32_t tid, uint64_t time);
 
+/* name is missing for that reason: the last row of missing. HF_ERR_NOMEM. */
+__attribute__((format(printf, 3, 4))) int hf_processes_add_missing(struct hf_processes *processes, const char *name,
+								   const char *why, ...);
+int hf_processes_add_missing_code(struct hf_processes *processes, uint64_t start, uint64_t end, uint32_t file);
+void hf_processes_sort_missing(struct hf_processes *processes);
+/* Which of missing had code at that address in some process; missing_count: none. processes may be NULL. */
+size_t hf_processes_missing(const struct hf_processes *processes, uint64_t address);
+
+/* Forgets threads, spaces and programs, but neither the kernel nor the bytes. */
+void hf_processes_clear(struct hf_processes *processes);
 void hf_processes_free(struct hf_processes *processes);
 
 #endif

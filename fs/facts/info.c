@@ -9,6 +9,7 @@
 #include "fs/facts/capture.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/index_dir.h"
+#include "fs/facts/missing_code.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/state.h"
@@ -453,6 +454,10 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 		snprintf(buf, size, "likely cause: %s", words);
 		return true;
 	case HF_ERR_SETUP_PROGRAM:
+		if (hf_missing_code_text(open, problem->diag.detail, words, sizeof words)) {
+			snprintf(buf, size, "likely cause: %s", words);
+			return true;
+		}
 		hf_setup_code_text(open->trace.setup, problem->hart, words, sizeof words);
 		snprintf(buf, size,
 			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
@@ -590,6 +595,7 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 		left--;
 	}
 	put_warnings(sink, &open->trace);
+	hf_missing_code_put(sink, capture->path, open);
 	put_symbol_file_problems(sink, capture, open);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf.data in every form: which are captures, which recordings and programs they have, and who runs. */
+#include "codecs/base/bytes.h"
 #include "codecs/codec.h"
 #include "codecs/perf/errors.h"
 #include "codecs/setup/read.h"
@@ -14,7 +15,7 @@
 
 enum { RAW = 0x100, TRACE = 26, HART = 1 };
 
-static const uint8_t id_a[20] = {0xaa, 1, 2, 3}, id_b[20] = {0xbb, 1, 2, 3}, id_c[20] = {0xcc, 9};
+static const uint8_t id_a[20] = {0xaa, 1, 2, 3}, id_b[20] = {0xbb, 1, 2, 3}, id_c[20] = {0xcc, 9}, id_d[20] = {0xdd, 7};
 static uint8_t elf_a[8192], elf_b[8192];
 static size_t elf_size;
 
@@ -38,6 +39,25 @@ static size_t trace(uint8_t *to, uint32_t tid, uint32_t address)
 	return TRACE;
 }
 
+/* The same at any address, in exception level el, with atoms[n] packets. */
+static size_t trace_at(uint8_t *to, uint32_t tid, uint64_t address, unsigned el, const uint8_t *atoms, size_t n)
+{
+	uint8_t *at = to + 15;
+
+	memset(to, 0, 11);
+	memcpy(to + 11, (const uint8_t[]){0x80, 1, 0, 4}, 4);
+	*at++ = 0x85;
+	*at++ = address >> 2 & 0x7f;
+	*at++ = address >> 9 & 0x7f;
+	for (unsigned bit = 16; bit < 64; bit += 8)
+		*at++ = (uint8_t)(address >> bit);
+	*at++ = (uint8_t)(0xb0 | el);
+	for (unsigned bit = 0; bit < 32; bit += 8)
+		*at++ = (uint8_t)(tid >> bit);
+	memcpy(at, atoms, n);
+	return (size_t)(at - to) + n;
+}
+
 /* ---- a file and what comes out of it ---- */
 
 struct opened {
@@ -47,6 +67,9 @@ struct opened {
 	int err;
 };
 
+/* Files that are there besides, if any. */
+static const struct perf_files *others;
+
 static void open_perf(struct opened *o, const struct perf_data *p)
 {
 	struct hf_setup_opener opener;
@@ -55,6 +78,11 @@ static void open_perf(struct opened *o, const struct perf_data *p)
 				       .bytes = {p->bytes, elf_a, elf_b},
 				       .size = {p->n, elf_size, elf_size},
 				       .count = 3}};
+	for (size_t i = 0; others && i < others->count; i++, o->files.count++) {
+		o->files.name[o->files.count] = others->name[i];
+		o->files.bytes[o->files.count] = others->bytes[i];
+		o->files.size[o->files.count] = others->size[i];
+	}
 	opener = perf_opener(&o->files, hf_codecs);
 	o->err = hf_setup_read(&opener, "perf.data", &o->c.setup, &o->error);
 	if (!o->err)
@@ -109,12 +137,34 @@ static void check_words(struct perf_data *p, const char *wanted, const char *wha
 	perf_free(p);
 }
 
-static bool has_warning(const struct hf_setup *setup, const char *text)
+/* The events, what is told of code that is missing (NULL: nothing asked) at an address, and a warning (NULL: none). */
+static void check_found(struct perf_data *p, const char *wanted, uint64_t address, const char *missing, const char *what)
 {
-	for (size_t i = 0; i < setup->warning_count; i++)
-		if (strstr(setup->warnings[i].text, text))
-			return true;
-	return false;
+	struct opened o;
+	const struct hf_processes *processes;
+	size_t row;
+
+	perf_end(p);
+	open_perf(&o, p);
+	CHECK_EQ(o.err, 0);
+	if (strcmp(words(&o), wanted) != 0) {
+		fprintf(stderr, "%s: %s\nis not %s\n", what, words(&o), wanted);
+		exit(1);
+	}
+	processes = o.c.setup->processes;
+	row = hf_processes_missing(processes, address);
+	if (!missing) {
+		CHECK_EQ(row, processes->missing_count);
+	} else {
+		CHECK(row < processes->missing_count);
+		if (!strstr(processes->missing[row].why, missing)) {
+			fprintf(stderr, "%s: %s: %s\nis not %s\n", what, processes->missing[row].name,
+				processes->missing[row].why, missing);
+			exit(1);
+		}
+	}
+	close_perf(&o);
+	perf_free(p);
 }
 
 static const struct perf_who zero = {10, 10, 0, 0};
@@ -367,36 +417,147 @@ static void test_fork_exec(void)
 	check_words(&p, "20/20 1000>2000 30/20 1000>1008 ", "a number that is given again");
 }
 
-/* Only the build that was recorded is taken; where none was recorded the name tells, and it is said. */
+/* ---- which files ---- */
+
+/* A process 10 with a file of that name at 0x1000. */
+static void begin_with(struct perf_data *p, const char *name, const uint8_t *id)
+{
+	perf_begin(p, PERF_FILE);
+	perf_info(p, 1, 2);
+	perf_map(p, &zero, 0x1000, 0x1000, 0x1000, 5, name, id);
+}
+
+/* A recording of CPU 1 with other bytes than those of trace. */
+static void record_bytes(struct perf_data *p, uint64_t time, uint32_t tid, const uint8_t *bytes, size_t n)
+{
+	const struct perf_who who = {tid, tid, 1, time};
+
+	perf_aux(p, &who, time * 0x1000, n, RAW);
+	perf_auxtrace(p, 1, tid, time * 0x1000, bytes, n);
+}
+
+/* Only the build that was recorded is taken. */
 static void test_build_ids(void)
 {
 	struct perf_data p;
-	struct opened o;
 	uint64_t offset = 0;
 
-	perf_begin(&p, PERF_FILE);
-	perf_info(&p, 1, 2);
-	perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_c);
+	begin_with(&p, "/bin/a", id_c);
 	record(&p, 5, 10, 0x1000, &offset);
-	perf_end(&p);
-	open_perf(&o, &p);
-	CHECK_EQ(o.err, 0);
-	CHECK(has_warning(o.c.setup, "'/bin/a' is not there: no file has its build id cc09000000"));
-	CHECK(strstr(words(&o), "ETE_NO_IMAGE"));
-	close_perf(&o);
-	perf_free(&p);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1ffc,
+		    "no file has its build id cc09000000000000000000000000000000000000: copy it into perf.data.d", "another build");
+	begin_with(&p, "//anon", NULL);
+	record(&p, 5, 10, 0x1000, &offset);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1000, "it is no file", "code that a program made");
+}
 
-	perf_begin(&p, PERF_FILE);
-	perf_info(&p, 1, 2);
-	perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/usr/lib/b", NULL);
+/* What runs at 0x1000 in file x: a branch to itself, as often as it is taken; and what runs in one of the same name. */
+static void test_names(void)
+{
+	static const uint32_t loop = 0x54000000, jump = 0x14000000;
+	static const uint8_t taken[] = {0xf7, 0xf7, 0xf7, 0xf7, 0xf6}, once[] = {0xf7};
+	static uint8_t right[8192], wrong[8192];
+	struct perf_files more = {.name = {"perf.data.d/x"}, .bytes = {right}, .count = 1};
+	struct perf_data p;
+	uint8_t bytes[64];
+	size_t n = trace_at(bytes, 10, 0x1000, 0, taken, sizeof taken);
+
+	more.size[0] = perf_elf(id_b, &loop, 4, right);
+	perf_elf(id_b, &jump, 4, wrong);
+	others = &more;
+	/* no build id was recorded, and the trace goes through it */
+	begin_with(&p, "/usr/x", NULL);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 1000>1000 1000>1000 1000>1000 1000>1000 1000>0 ", 0x1000, NULL, "proven by the trace");
+	/* a branch that is always taken is not taken */
+	more.bytes[0] = wrong;
+	begin_with(&p, "/usr/x", NULL);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ETE_NO_ADDRESS ", 0x1000, "'perf.data.d/x' has its name, and the trace does not go through it",
+		    "refuted by the trace");
+	/* too little to tell */
+	more.bytes[0] = right;
+	begin_with(&p, "/usr/x", NULL);
+	n = trace_at(bytes, 10, 0x1000, 0, once, sizeof once);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1000, "too little of it ran", "not proven");
+	/* another process had another file there */
+	begin_with(&p, "/usr/x", NULL);
+	perf_map(&p, &(struct perf_who){11, 11, 0, 0}, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_a);
+	n = trace_at(bytes, 10, 0x1000, 0, taken, sizeof taken);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ETE_NO_ADDRESS ", 0x1000, "other files lay at its addresses", "not to be told");
+	others = NULL;
+}
+
+/* perf's cache of files, that of distributions, and a vdso, which is no file; what has debug information alone is none. */
+static void test_debug_dir(void)
+{
+	static const struct {
+		const char *mapped, *file;
+	} places[] = {
+		{"/bin/c", "debug:bin/c/cc09000000000000000000000000000000000000/elf"},
+		{"/bin/c", "debug:.build-id/cc/09000000000000000000000000000000000000/elf"},
+		{"/bin/c", "debug:.build-id/cc/09000000000000000000000000000000000000.debug"},
+		{"/bin/c", "debug:bin/c"},
+		{"[vdso]", "debug:[vdso]/cc09000000000000000000000000000000000000/vdso"},
+		{"[vdso]", "perf.data.d/vdso64.so"},
+	};
+	static uint8_t elf[8192];
+	const uint32_t near = 0x54000040;
+	struct perf_files more = {.bytes = {elf}, .size = {perf_elf(id_c, &near, 4, elf)}, .count = 1};
+	struct perf_data p;
+	uint64_t offset = 0;
+
+	others = &more;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		more.name[0] = places[i].file;
+		begin_with(&p, places[i].mapped, id_c);
+		record(&p, 5, 10, 0x1000, &offset);
+		check_found(&p, "10/10 1000>1008 ", 0x1000, NULL, places[i].file);
+	}
+	/* .symtab becomes .debug_info */
+	hf_put32(elf + 0x200 + 64 * 3, 44);
+	begin_with(&p, "/bin/c", id_c);
 	record(&p, 5, 10, 0x1000, &offset);
-	perf_end(&p);
-	open_perf(&o, &p);
-	CHECK_EQ(o.err, 0);
-	CHECK(has_warning(o.c.setup, "is taken for '/usr/lib/b' by its name"));
-	CHECK(strcmp(words(&o), "10/10 1000>1008 ") == 0);
-	close_perf(&o);
-	perf_free(&p);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1000, "no file has its build id", "debug information");
+	others = NULL;
+}
+
+/* The kernel's file counts if its build id does, and where its mapping says; modules and what it made itself are missing. */
+static void test_vmlinux(void)
+{
+	static const uint64_t at = 0xffff800010081000, module = 0xffff800008000000;
+	static const uint8_t taken[] = {0xf7};
+	static uint8_t elf[8192];
+	const uint32_t near = 0x54000040;
+	struct perf_files more = {.name = {"perf.data.d/vmlinux"}, .bytes = {elf}, .size = {perf_elf(id_c, &near, 4, elf)}, .count = 1};
+	struct perf_data p;
+	uint8_t bytes[64];
+	size_t n = trace_at(bytes, 10, at, 1, taken, sizeof taken);
+
+	others = &more;
+	for (unsigned right = 0; right < 2; right++) {
+		begin_with(&p, "/bin/a", id_a);
+		perf_kernel(&p, "[kernel.kallsyms]_text", at - 0x1000, 0x2000, at, right ? id_c : id_d);
+		perf_kernel(&p, "/lib/modules/x.ko", module, 0x1000, 0, id_b);
+		perf_ksymbol(&p, &zero, "bpf_prog_1", module + 0x8000, 64);
+		record_bytes(&p, 5, 10, bytes, n);
+		record_bytes(&p, 6, 10, bytes, n);
+		if (right)
+			check_found(&p, "PERF_KERNEL_FILE 10/10 ffff800010081000>ffff800010081008 10/10 ffff800010081000>ffff800010081008 ",
+				    module, "where the kernel put the sections of a module is known from kcore alone", "vmlinux");
+		else
+			check_found(&p, "10/10 ETE_NO_IMAGE 10/10 ETE_NO_IMAGE ", at,
+				    "or copy the vmlinux with build id dd07000000", "another vmlinux");
+	}
+	/* where it lay is not known */
+	begin_with(&p, "/bin/a", id_a);
+	perf_kernel(&p, "[kernel.kallsyms]_text", 0, 0x2000, 0, id_c);
+	perf_ksymbol(&p, &zero, "bpf_prog_1", at, 64);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", at, "the kernel made it while it ran", "a hidden kernel");
+	others = NULL;
 }
 
 /* ---- damage ---- */
@@ -457,6 +618,9 @@ int main(void)
 	test_reuse();
 	test_fork_exec();
 	test_build_ids();
+	test_names();
+	test_debug_dir();
+	test_vmlinux();
 	test_damage();
 	return 0;
 }
