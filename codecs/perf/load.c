@@ -337,16 +337,21 @@ static int warn(struct load *l)
 /* "sort 4711, cat 4712 and 3 more" */
 static void name_processes(const struct hf_perf_maps *maps, char *text, size_t size)
 {
-	size_t n = 0, i = 0;
+	size_t n = 0, more = 0;
 
 	*text = '\0';
-	for (; i < maps->by_pid.count && n + sizeof maps->comm->name + 64 < size; i++) {
-		const struct hf_perf_comm *comm = &maps->comm[i];
+	for (size_t i = 0; i < maps->by_comm.count; i++) {
+		const struct hf_thread_name *comm = &maps->comm[i];
 
-		n += (size_t)snprintf(text + n, size - n, "%s%s %" PRIu32, i ? ", " : "", comm->name, comm->pid);
+		if (comm->pid != comm->tid)
+			continue;
+		if (n + sizeof comm->name + 64 < size)
+			n += (size_t)snprintf(text + n, size - n, "%s%s %" PRIu32, n ? ", " : "", comm->name, comm->pid);
+		else
+			more++;
 	}
-	if (i < maps->by_pid.count)
-		snprintf(text + n, size - n, " and %zu more", maps->by_pid.count - i);
+	if (more)
+		snprintf(text + n, size - n, " and %zu more", more);
 }
 
 /* How many have a trace unit, and how many of them trace: those that have values. */

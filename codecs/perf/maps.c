@@ -176,30 +176,46 @@ static int add_map(struct hf_perf_maps *maps, struct hf_perf_attrs *attrs, const
 	return err ? err : add_thread(maps, event.time, event.pid, event.tid);
 }
 
-/* A process's name, as its first thread has it. */
-static int add_name(struct hf_perf_maps *maps, uint32_t pid, const uint8_t *name, size_t n)
+static struct hf_thread_name *find_name(struct hf_perf_maps *maps, uint32_t tid)
 {
-	const uint32_t hash = hf_hash_of(pid, 0);
-	struct hf_perf_comm *comm = NULL;
+	const uint32_t hash = hf_hash_of(tid, 0);
+
+	HF_HASH_EACH(&maps->by_comm, hash, i)
+		if (maps->comm[i].tid == tid)
+			return &maps->comm[i];
+	return NULL;
+}
+
+/* The thread calls itself so from here on. */
+static int add_name(struct hf_perf_maps *maps, uint32_t pid, uint32_t tid, const char *name, size_t n)
+{
+	struct hf_thread_name *comm = find_name(maps, tid);
 	int err = 0;
 
-	HF_HASH_EACH(&maps->by_pid, hash, i)
-		if (maps->comm[i].pid == pid)
-			comm = &maps->comm[i];
-	if (!comm && maps->by_pid.count < HF_PERF_SPACES_MAX) {
-		err = hf_hash_map_add_row(&maps->by_pid, hash, &maps->comm, sizeof *comm);
-		if (err)
-			return err;
-		comm = &maps->comm[maps->by_pid.count - 1];
-		*comm = (struct hf_perf_comm){.pid = pid};
-	}
-	if (!comm)
+	if (!comm && maps->by_comm.count == HF_PERF_SPACES_MAX)
 		return 0;
-	memset(comm->name, 0, sizeof comm->name);
+	if (!comm)
+		err = hf_hash_map_add_row(&maps->by_comm, hf_hash_of(tid, 0), &maps->comm, sizeof *comm);
+	if (err)
+		return err;
+	comm = comm ? comm : &maps->comm[maps->by_comm.count - 1];
+	*comm = (struct hf_thread_name){.tid = tid, .pid = pid};
 	n = n < sizeof comm->name ? n : sizeof comm->name - 1;
 	for (size_t i = 0; i < n; i++)
-		comm->name[i] = (char)(name[i] < ' ' || name[i] == 0x7f ? '?' : name[i]);
+		comm->name[i] = (char)((uint8_t)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i]);
 	return 0;
+}
+
+/* A thread begins with the name of the one that made it. */
+static int take_name(struct hf_perf_maps *maps, uint32_t pid, uint32_t tid, uint32_t parent)
+{
+	const struct hf_thread_name *from = find_name(maps, parent);
+	char name[sizeof from->name];
+
+	if (!from || find_name(maps, tid))
+		return 0;
+	memcpy(name, from->name, sizeof name);
+	return add_name(maps, pid, tid, name, strlen(name));
 }
 
 static int add_comm(struct hf_perf_maps *maps, struct hf_perf_attrs *attrs, const struct hf_perf_record *record)
@@ -207,15 +223,14 @@ static int add_comm(struct hf_perf_maps *maps, struct hf_perf_attrs *attrs, cons
 	const uint32_t trailer = hf_perf_trailer_size(attrs, record);
 	struct hf_perf_event event = {.time = hf_perf_trailer_of(attrs, record).time, .kind = HF_PERF_EVENT_EXEC};
 	size_t n;
-	int err = 0;
+	int err;
 
 	if (record->size < COMM_AT + trailer)
 		return 0;
 	event.pid = hf_get32(record->bytes + 8);
 	event.tid = hf_get32(record->bytes + 12);
 	n = strnlen((const char *)record->bytes + COMM_AT, record->size - trailer - COMM_AT);
-	if (event.pid == event.tid)
-		err = add_name(maps, event.pid, record->bytes + COMM_AT, n);
+	err = add_name(maps, event.pid, event.tid, (const char *)record->bytes + COMM_AT, n);
 	if (!err && record->misc & HF_PERF_MISC_EXEC)
 		err = add_event(maps, &event);
 	return err ? err : add_thread(maps, event.time, event.pid, event.tid);
@@ -224,7 +239,7 @@ static int add_comm(struct hf_perf_maps *maps, struct hf_perf_attrs *attrs, cons
 static int add_fork(struct hf_perf_maps *maps, const struct hf_perf_record *record)
 {
 	struct hf_perf_event event = {.kind = HF_PERF_EVENT_FORK};
-	int err = 0;
+	int err;
 
 	if (record->size < FORK_SIZE)
 		return 0;
@@ -232,7 +247,8 @@ static int add_fork(struct hf_perf_maps *maps, const struct hf_perf_record *reco
 	event.object = hf_get32(record->bytes + 12);
 	event.tid = hf_get32(record->bytes + 16);
 	event.time = hf_get64(record->bytes + 24);
-	if (event.pid != event.object)
+	err = take_name(maps, event.pid, event.tid, hf_get32(record->bytes + 20));
+	if (!err && event.pid != event.object)
 		err = add_event(maps, &event);
 	return err ? err : add_thread(maps, event.time, event.pid, event.tid);
 }
@@ -265,7 +281,7 @@ void hf_perf_maps_free(struct hf_perf_maps *maps)
 	free(maps->thread);
 	free(maps->comm);
 	hf_hash_map_free(&maps->by_name);
-	hf_hash_map_free(&maps->by_pid);
+	hf_hash_map_free(&maps->by_comm);
 	hf_hash_map_free(&maps->by_tid);
 	*maps = (struct hf_perf_maps){.object = NULL};
 }

@@ -59,11 +59,6 @@ struct hf_perf_thread {
 	uint32_t pid, tid;
 };
 
-struct hf_perf_comm {
-	uint32_t pid;
-	char name[32];
-};
-
 struct hf_perf_maps {
 	struct hf_perf_object *object;
 	struct hf_hash_map by_name; /* rows: object */
@@ -73,8 +68,8 @@ struct hf_perf_maps {
 	struct hf_hash_map by_tid; /* rows: thread */
 	struct hf_perf_kernel_code *kernel;
 	size_t kernel_count;
-	struct hf_perf_comm *comm; /* the name of each process, as it was last */
-	struct hf_hash_map by_pid; /* rows: comm */
+	struct hf_thread_name *comm; /* of each thread that has told one */
+	struct hf_hash_map by_comm;  /* rows: comm */
 	bool cut; /* there are more than the limits allow */
 };
 

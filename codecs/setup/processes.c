@@ -49,6 +49,28 @@ struct hf_running hf_processes_at(const struct hf_processes *processes, uint32_t
 	return running;
 }
 
+static const char *name_of(const struct hf_processes *processes, uint32_t tid)
+{
+	size_t low = 0, high = processes->name_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (processes->name[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < processes->name_count && processes->name[low].tid == tid ? processes->name[low].name : NULL;
+}
+
+const char *hf_processes_name(const struct hf_processes *processes, uint32_t pid, uint32_t tid)
+{
+	const char *name = processes ? name_of(processes, tid) : NULL;
+
+	return name || !processes ? name : name_of(processes, pid);
+}
+
 /* ---- what is missing ---- */
 
 int hf_processes_add_missing(struct hf_processes *processes, const char *name, const char *why, ...)
@@ -111,12 +133,14 @@ void hf_processes_clear(struct hf_processes *processes)
 	free(processes->program);
 	free(processes->below);
 	free(processes->thread);
+	free(processes->name);
 	free(processes->space);
 	processes->program = NULL;
 	processes->below = NULL;
 	processes->thread = NULL;
+	processes->name = NULL;
 	processes->space = NULL;
-	processes->program_count = processes->thread_count = processes->space_count = 0;
+	processes->program_count = processes->name_count = processes->thread_count = processes->space_count = 0;
 }
 
 void hf_processes_free(struct hf_processes *processes)

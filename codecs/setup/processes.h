@@ -21,6 +21,12 @@ struct hf_space_span {
 	uint32_t program;
 };
 
+/* What a thread called itself last. Sorted by tid. */
+struct hf_thread_name {
+	uint32_t tid, pid;
+	char name[32]; /* printable */
+};
+
 /* A file or another piece of code that was mapped, and whose bytes are not known: why, and what to do. */
 struct hf_missing_file {
 	char *name, *why; /* owned */
@@ -35,6 +41,8 @@ struct hf_missing_code {
 struct hf_processes {
 	struct hf_thread_span *thread;
 	size_t thread_count;
+	struct hf_thread_name *name;
+	size_t name_count;
 	struct hf_space_span *space;
 	size_t space_count;
 	struct hf_program *program; /* their bytes lie in block */
@@ -58,6 +66,9 @@ struct hf_running {
 	uint32_t pid;
 	const struct hf_program *program; /* NULL: none of its code is known */
 };
+
+/* The name of that thread, or else of its process; NULL: none is known. processes may be NULL. */
+const char *hf_processes_name(const struct hf_processes *processes, uint32_t pid, uint32_t tid);
 
 struct hf_running hf_processes_at(const struct hf_processes *processes, uint32_t tid, uint64_t time);
 

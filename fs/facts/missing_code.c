@@ -2,7 +2,7 @@
 #include "fs/facts/missing_code.h"
 
 #include "codecs/ete/errors.h"
-#include "fs/facts/info.h"
+#include "fs/base/human.h"
 #include "fs/facts/opened.h"
 
 #include <inttypes.h>
@@ -44,11 +44,11 @@ static void count_lost(const struct hf_open *open, struct lost *lost, bool *ret_
 static void put_file(struct hf_sink *sink, const char *path, const struct hf_missing_file *file, const struct lost *lost,
 		     bool cut)
 {
-	hf_info_path(sink, path);
+	hf_human_path(sink, path);
 	hf_sink_printf(sink, ": warning: code of '");
-	hf_info_path(sink, file->name);
+	hf_human_path(sink, file->name);
 	hf_sink_printf(sink, "' is not known: ");
-	hf_info_path(sink, file->why);
+	hf_human_path(sink, file->why);
 	hf_sink_printf(sink, "; %s%" PRIu64 " places, at least %" PRIu64 " instructions\n", cut ? "at least " : "", lost->places,
 		       lost->insns);
 }
@@ -72,7 +72,7 @@ void hf_missing_code_put(struct hf_sink *sink, const char *path, const struct hf
 		others += !lost[i].places;
 	}
 	if (others) {
-		hf_info_path(sink, path);
+		hf_human_path(sink, path);
 		hf_sink_printf(sink, ": warning: %" PRIu64 " other mapped files are not there; the trace does not come to their code\n",
 			       others);
 	}

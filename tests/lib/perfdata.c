@@ -244,16 +244,22 @@ void perf_aux(struct perf_data *p, const struct perf_who *who, uint64_t offset, 
 	perf_record(p, 11, 0, body, sizeof body, who);
 }
 
-void perf_auxtrace(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, const void *bytes, size_t n)
+void perf_auxtrace_head(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, uint64_t size)
 {
 	uint8_t body[40] = {0};
-	const size_t size = (n + 7) & ~(size_t)7;
 
 	hf_put64(body, size);
 	hf_put64(body + 8, offset);
 	hf_put32(body + 28, tid);
 	hf_put32(body + 32, p->form & PERF_THREADS ? UINT32_MAX : cpu);
 	perf_record(p, 71, 0, body, sizeof body, NULL);
+}
+
+void perf_auxtrace(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, const void *bytes, size_t n)
+{
+	const size_t size = (n + 7) & ~(size_t)7;
+
+	perf_auxtrace_head(p, cpu, tid, offset, size);
 	add(p, bytes, n);
 	add(p, (const uint8_t[8]){0}, size - n);
 }

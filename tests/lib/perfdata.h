@@ -59,6 +59,8 @@ void perf_comm(struct perf_data *p, const struct perf_who *who, const char *name
 void perf_fork(struct perf_data *p, const struct perf_who *child, uint32_t parent);
 void perf_aux(struct perf_data *p, const struct perf_who *who, uint64_t offset, uint64_t size, uint64_t flags);
 void perf_auxtrace(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, const void *bytes, size_t n);
+/* The record alone: size bytes must follow it, of a multiple of 8. */
+void perf_auxtrace_head(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, uint64_t size);
 void perf_hw_id(struct perf_data *p, const struct perf_who *who, unsigned id, uint32_t sink);
 /* Writes what waits, and the sizes of the header. */
 void perf_end(struct perf_data *p);

@@ -88,6 +88,45 @@ do_umount
 
 "$hartfs" find --count --index-dir "$index" "$archive/trace/recorded.data" --context tid=20 >"$tmp/out" 2>&1
 grep -q '^1' "$tmp/out" || fail "find of a thread: $(cat "$tmp/out")"
+# A buffer of 5 GiB, all but its end a hole in the file.
+"$perf_wrap" "$archive/trace/large.data" <<-END
+	form killed
+	info 1 2
+	comm 10 10 0 one
+	map 10 0 0x1000 0x1000 0x1000 5 /bin/a aa
+	aux 1 10 10 10 0x100 0x13fffffc0 26
+	hole 1 0x140000000
+	elf $archive/trace/large.data.a aa 0x54008000
+END
+mkdir "$archive/trace/large.data.d"
+mv "$archive/trace/large.data.a" "$archive/trace/large.data.d/a"
+size=$(stat -c %s "$archive/trace/large.data")
+truncate -s "$((size + 0x140000000))" "$archive/trace/large.data"
+dd if="$tmp/one" of="$archive/trace/large.data" bs=1 seek="$((size + 0x13fffffc0))" conv=notrunc status=none
+"$hartfs" cat --index-dir "$index" "$archive/trace/large.data" hart1/listing.txt | sed 's/ *$//' |
+	diff - <(head -n 2 <<<"$wanted") || fail "beyond 4 GiB"
+rm "$archive/trace/large.data"
+
+# Threads by name: questions, tables, profiles.
+two=$archive/trace/killed.data
+"$hartfs" find --index-dir "$index" "$two" --context comm=two --ordinals >"$tmp/out" 2>/dev/null
+[ "$(cat "$tmp/out")" = 1 ] || fail "find of a name: $(cat "$tmp/out")"
+"$hartfs" find --index-dir "$index" "$two" --context comm=two,pid=10 --count >"$tmp/out" 2>/dev/null
+[ "$(cat "$tmp/out")" = 0 ] || fail "a name and another process: $(cat "$tmp/out")"
+"$hartfs" find --index-dir "$index" "$two" --context comm=three >"$tmp/out" 2>&1 && fail "a name that nobody has"
+grep -q "not one thread is called 'three'" "$tmp/out" || fail "a name that nobody has: $(cat "$tmp/out")"
+"$hartfs" cat --index-dir "$index" "$two" hart1/profile/stacks.folded >"$tmp/out" 2>/dev/null
+diff - "$tmp/out" <<-END || fail "stacks of processes"
+	[one 10 EL0] a+0x1000 1
+	[two 20 EL0] a+0x1000 1
+END
+if command -v sqlite3 >/dev/null; then
+	"$hartfs" sql --index-dir "$index" "$two" "SELECT pid, tid, comm FROM context;
+		SELECT comm, pid, tid, sum(own) FROM callnode WHERE kind = 'root' GROUP BY comm" 2>/dev/null |
+		grep -v comm >"$tmp/out"
+	[ "$(cat "$tmp/out")" = $'10|10|one\n20|20|two\none|10|10|1\ntwo|20|20|1' ] || fail "sql of threads: $(cat "$tmp/out")"
+fi
+
 # What names an event, and what is missing: each file whose code ran once, with its build id.
 id=aa01020300000000000000000000000000000000
 mkdir -p "$tmp/debug/bin/a/$id"

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 enum { RAW = 0x100, TRACE = 26, HART = 1 };
 
@@ -560,6 +561,135 @@ static void test_vmlinux(void)
 	others = NULL;
 }
 
+/* A switch tells of a thread that nobody else does. */
+static void test_switch(void)
+{
+	struct perf_data p;
+	uint64_t offset = 0;
+
+	begin(&p, PERF_FILE);
+	perf_switch(&p, &(struct perf_who){10, 10, 1, 50}, 10, 12);
+	record(&p, 100, 12, 0x1000, &offset);
+	check_words(&p, "10/12 1000>2000 ", "a thread that is switched to");
+}
+
+/* The thread's name is the last that it told, or that of who made it. */
+static void test_comm(void)
+{
+	struct perf_data p;
+	struct opened o;
+
+	begin(&p, PERF_FILE);
+	perf_fork(&p, &(struct perf_who){10, 12, 1, 10}, 10);
+	perf_fork(&p, &(struct perf_who){20, 20, 1, 20}, 10);
+	perf_comm(&p, &(struct perf_who){20, 20, 1, 30}, "perf-exec", false);
+	perf_comm(&p, &(struct perf_who){20, 20, 1, 40}, "two", true);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 10, 10), "one");
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 10, 12), "one");
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 20, 20), "two");
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 20, 21), "two");
+	CHECK(!hf_processes_name(o.c.setup->processes, 30, 30));
+	close_perf(&o);
+	perf_free(&p);
+}
+
+/* ---- limits ---- */
+
+static bool has_warning(const struct hf_setup *setup, const char *text)
+{
+	for (size_t i = 0; i < setup->warning_count; i++)
+		if (strstr(setup->warnings[i].text, text))
+			return true;
+	return false;
+}
+
+static void test_many(void)
+{
+	enum { MANY = 100000 };
+	struct perf_data p;
+	struct opened o;
+	uint8_t bytes[TRACE];
+
+	begin(&p, PERF_FILE);
+	trace(bytes, 10, 0x1000);
+	/* behind all that tells of it, and the last comes first */
+	for (uint64_t i = 0; i < MANY; i++)
+		perf_aux(&p, &(struct perf_who){10, 10, 1, 10 + i}, i * 64, TRACE, RAW);
+	for (uint64_t i = MANY; i-- > 0;)
+		perf_auxtrace(&p, 1, 0, i * 64, bytes, TRACE);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK_EQ(o.c.setup->part_count, MANY);
+	CHECK_EQ(o.c.src->size, (uint64_t)MANY * TRACE);
+	close_perf(&o);
+	perf_free(&p);
+}
+
+/* Parents that are their own children; names that do not end; ranges that do. */
+static void test_hostile(void)
+{
+	struct perf_data p;
+	uint8_t body[64 + 4000];
+	uint64_t offset = 0;
+
+	begin(&p, PERF_FILE);
+	perf_fork(&p, &(struct perf_who){20, 20, 1, 10}, 10);
+	perf_fork(&p, &(struct perf_who){10, 10, 1, 11}, 20);
+	perf_fork(&p, &(struct perf_who){20, 20, 1, 12}, 20);
+	memset(body, 'x', sizeof body);
+	hf_put32(body, 10);
+	hf_put32(body + 4, 10);
+	hf_put64(body + 8, 0x900000);
+	hf_put64(body + 16, 0x1000);
+	perf_record(&p, 10, 2, body, sizeof body, &zero);
+	perf_record(&p, 1, 2, body, sizeof body, &zero);
+	perf_record(&p, 3, 2, body, sizeof body, &zero);
+	perf_record(&p, 17, 1, body, sizeof body, &zero);
+	hf_put64(body + 16, UINT64_MAX);
+	perf_record(&p, 10, 2, body, sizeof body, &zero);
+	record(&p, 100, 10, 0x1000, &offset);
+	check_words(&p, "10/10 1000>2000 ", "hostile records");
+}
+
+/* A record of 60 KB that stands for 200 MB: what came before it counts. */
+static void test_bomb(void)
+{
+	enum { SIZE = 65528, COUNT = 3200 };
+	static uint8_t one[SIZE] = {2, [6] = SIZE & 0xff, SIZE >> 8}, packed[65536] = {81};
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	ZSTD_outBuffer out = {packed + 8, sizeof packed - 64, 0};
+	struct perf_data p;
+	struct opened o;
+	uint64_t offset = 0;
+
+	CHECK(zstd);
+	begin(&p, PERF_KILLED);
+	record(&p, 100, 10, 0x1000, &offset);
+	perf_end(&p);
+	for (unsigned i = 0; i < COUNT; i++) {
+		ZSTD_inBuffer in = {one, SIZE, 0};
+
+		while (in.pos < in.size)
+			CHECK(!ZSTD_isError(ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_continue)) && out.pos < out.size);
+	}
+	CHECK(!ZSTD_compressStream2(zstd, &out, &(ZSTD_inBuffer){0}, ZSTD_e_flush));
+	hf_put16(packed + 6, (uint16_t)(8 + out.pos));
+	p.bytes = realloc(p.bytes, p.n + 8 + out.pos);
+	memcpy(p.bytes + p.n, packed, 8 + out.pos);
+	p.n += 8 + out.pos;
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK(has_warning(o.c.setup, "no record can be read from offset"));
+	CHECK(strcmp(words(&o), "10/10 1000>2000 ") == 0);
+	close_perf(&o);
+	perf_free(&p);
+	ZSTD_freeCCtx(zstd);
+}
+
 /* ---- damage ---- */
 
 /* Whatever it is, it comes to an end, and an error has a text. */
@@ -621,6 +751,11 @@ int main(void)
 	test_names();
 	test_debug_dir();
 	test_vmlinux();
+	test_switch();
+	test_comm();
+	test_many();
+	test_hostile();
+	test_bomb();
 	test_damage();
 	return 0;
 }

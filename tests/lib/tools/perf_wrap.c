@@ -17,6 +17,8 @@
  *   hwid CPU ID SINK
  *   trace CPU PID TID TIME FLAGS FILE             a recording: an AUX and an AUXTRACE record
  *   split CPU PID TID TIME FLAGS FILE N           one for each synchronisation in the file, N of them in an AUXTRACE record
+ *   aux CPU PID TID TIME FLAGS OFFSET SIZE        an AUX record alone
+ *   hole CPU SIZE                                 at the end of a killed recorder's: a buffer whose bytes are not written
  *   elf FILE ID WORD...                           no record: a program of these words at 0x1000, as a file
  */
 #include "tests/lib/check.h"
@@ -182,6 +184,11 @@ static void run(void)
 		perf_hw_id(&out, &of, (unsigned)number(2), (uint32_t)number(3));
 	} else if (is("trace", 6) || is("split", 7)) {
 		trace(word[0][0] == 's' ? number(7) : 0);
+	} else if (is("hole", 2)) {
+		perf_auxtrace_head(&out, (uint32_t)number(1), 0, 0, number(2));
+	} else if (is("aux", 7)) {
+		of = who(2, 3, (uint32_t)number(1), 4);
+		perf_aux(&out, &of, number(6), number(7), number(5));
 	} else if (is("elf", 3)) {
 		make_elf();
 	} else {
