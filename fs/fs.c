@@ -4,6 +4,7 @@
 #include "fs/capture/all.h"
 #include "fs/diff/run.h"
 #include "fs/find/run.h"
+#include "fs/profile/ahead.h"
 #include "fs/rows/run.h"
 #include "fs/stream/members.h"
 #include "fs/whole.h"
@@ -186,6 +187,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_mades_fini(&fs->wheres);
 
 	hf_mades_fini(&fs->hart_states);
+	hf_profile_ahead_fini(&fs->profiles);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);

@@ -142,6 +142,11 @@ struct hartfs_options {
 	bool all_checksums;
 	/* With summary: hartfs_index also sums up captures that were indexed without. */
 	bool summary_of_indexed;
+	/* The index directory is a team's: its group may read the indexes of captures that it may read, if the umask lets
+	 * it. And files that others of the group trusted_group put there are used as one's own. */
+	bool index_for_group;
+	bool trusts_group;
+	uint32_t trusted_group; /* a gid */
 };
 
 struct hartfs_archive;

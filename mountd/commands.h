@@ -20,6 +20,8 @@ int hf_command_serve(const struct hf_settings *settings);
 int hf_command_wait(const struct hf_settings *settings);
 /* What index --prune does last. */
 int hf_prune_indexes(const struct hf_settings *settings);
+/* Says how much of the index directory an older version made, if anything. */
+void hf_tell_old_indexes(const struct hf_settings *settings);
 int hf_command_record(const struct hf_settings *settings);
 int hf_command_complete(const struct hf_settings *settings);
 int hf_command_verify(const struct hf_settings *settings);

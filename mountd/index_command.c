@@ -515,6 +515,8 @@ int hf_command_index(const struct hf_settings *settings)
 		return hf_settings_usage(settings, "--dry-run is for --prune alone");
 	if (settings->operand_count || !settings->prune)
 		status = run(settings, false);
+	if (!settings->prune && !settings->json && settings->verbosity >= 0 && (status == HF_EXIT_OK || status == HF_EXIT_SOME))
+		hf_tell_old_indexes(settings);
 	if (!settings->prune || interrupted || status == HF_EXIT_USAGE)
 		return status;
 	pruned = hf_prune_indexes(settings);

@@ -12,6 +12,7 @@
 #include "mountd/topic.h"
 
 #include <getopt.h>
+#include <grp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -371,6 +372,19 @@ static bool set_number(struct hf_settings *settings, enum option_id id, const ch
 	}
 }
 
+static bool parse_trust(const char *value, struct hf_sharing *sharing)
+{
+	static const char kind[] = "group:";
+	const size_t n = sizeof kind - 1;
+	const struct group *group = strncmp(value, kind, n) == 0 ? getgrnam(value + n) : NULL;
+
+	if (!group)
+		return false;
+	sharing->trust = true;
+	sharing->trusted = group->gr_gid;
+	return true;
+}
+
 /* All options; value: of those with an argument. */
 static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
 {
@@ -399,6 +413,11 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 	case OPTION_STATUS:
 		settings->status_all = !strcmp(value, "all");
 		return settings->status_all || !strcmp(value, "owner");
+	case OPTION_INDEX_MODE:
+		settings->sharing.publish = !strcmp(value, "group");
+		return settings->sharing.publish || !strcmp(value, "private");
+	case OPTION_TRUST:
+		return parse_trust(value, &settings->sharing);
 	case OPTION_SANDBOX:
 		return parse_sandbox(value, &settings->sandbox);
 	case OPTION_VIEWS:

@@ -5,6 +5,8 @@
 #ifndef HF_MOUNTD_OPTIONS_H
 #define HF_MOUNTD_OPTIONS_H
 
+#include "index/store/dir.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +42,7 @@ struct hf_settings {
 	uint64_t stream_memory;          /* 0: default */
 	uint64_t expansion;              /* 0: default, UINT64_MAX: none */
 	uint64_t pack_below;             /* bytes; 0: default, 1: no capture is small */
+	struct hf_sharing sharing;       /* of the index directory */
 	uint64_t spool;                  /* bytes; 0: none */
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */

@@ -61,6 +61,20 @@ static void complain_of_index(const struct hf_index_place *place)
 		strerror(place->errnum));
 }
 
+/* What is made for a group gets its right whatever the umask says; only a setgid directory gives files its group. */
+static bool may_be_a_teams(const struct hf_settings *settings, const struct hf_index_place *place)
+{
+	struct stat st;
+
+	if (!settings->sharing.publish || place->fd < 0)
+		return true;
+	umask(umask(077) & ~(mode_t)S_IRGRP);
+	if (fstat(place->fd, &st) == 0 && st.st_mode & S_ISGID)
+		return true;
+	hf_say(stderr, "hartfs: --index-mode=group: %s is no setgid directory: chgrp GROUP and chmod 2770 make it one", place->path);
+	return false;
+}
+
 bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_place *ret_place)
 {
 	struct hf_index_place *place = ret_place;
@@ -84,7 +98,12 @@ bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_pla
 		place->path = NULL;
 		return false;
 	}
-	return true;
+	if (may_be_a_teams(settings, place))
+		return true;
+	close(place->fd);
+	free(place->path);
+	*place = (struct hf_index_place){.fd = -1};
+	return false;
 }
 
 int hf_paths_need_index(const struct hf_settings *settings)
@@ -192,6 +211,9 @@ struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struc
 	options.summary = settings->summary;
 	options.summary_of_indexed = settings->command == HF_COMMAND_INDEX;
 	options.all_checksums = settings->all_checksums;
+	options.index_for_group = settings->sharing.publish;
+	options.trusts_group = settings->sharing.trust;
+	options.trusted_group = settings->sharing.trusted;
 	options.cache_bytes = settings->cache;
 	options.stream_memory = settings->stream_memory;
 	options.expansion = settings->expansion;

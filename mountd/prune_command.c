@@ -16,9 +16,23 @@ static void tell(void *ctx, const char *name, uint64_t bytes, const char *reason
 	printf("%s: %s, %" PRIu64 " bytes\n", name, reason, bytes);
 }
 
+void hf_tell_old_indexes(const struct hf_settings *settings)
+{
+	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings), .sharing = settings->sharing};
+
+	if (prune.dirfd < 0)
+		return;
+	if (hf_prune_count_old(&prune) == 0 && prune.files)
+		printf("indexes of older versions: %" PRIu64 " files, %.1f MB; --prune removes them\n", prune.files,
+		       (double)prune.bytes / 1e6);
+	close(prune.dirfd);
+}
+
 int hf_prune_indexes(const struct hf_settings *settings)
 {
-	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings), .dry_run = settings->dry_run};
+	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings),
+				  .sharing = settings->sharing,
+				  .dry_run = settings->dry_run};
 	int err;
 
 	if (prune.dirfd < 0)

@@ -162,6 +162,7 @@ static int open_fs(struct server *server)
 					.pack_below = settings->pack_below ? settings->pack_below : HF_PACK_BELOW,
 					.summary = settings->summary,
 					.all_sums = settings->all_checksums,
+					.sharing = settings->sharing,
 					.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
 					.expansion = settings->expansion,

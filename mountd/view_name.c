@@ -88,7 +88,7 @@ static void offer(struct search *s, const char *path)
 	add(s, path, inside ? strcspn(path, "/") + !!strchr(path, '/') : strlen(path));
 }
 
-/* No directory lists them. A name with a "*" is not one of a file. */
+/* Directories list them when they were made. A name with a "*" is not one of a file. */
 static void offer_profiles(struct search *s, uint32_t hart)
 {
 	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++) {

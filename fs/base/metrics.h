@@ -16,6 +16,7 @@ struct hf_metrics {
 	_Atomic uint64_t chunks, chunk_bytes, chunk_ns, chunk_errors;  /* pieces of views that were made */
 	_Atomic uint64_t spools, spool_errors, spool_reads, spools_damaged;
 	_Atomic uint64_t indexed, index_failed, index_ns;              /* captures */
+	_Atomic uint64_t profiles;                                     /* files of profiles that nobody asked for by name */
 };
 
 static inline void hf_metrics_add(_Atomic uint64_t *counter, uint64_t n)

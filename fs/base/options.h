@@ -4,6 +4,7 @@
 #define HF_FS_OPTIONS_H
 
 #include "codecs/source/source.h"
+#include "index/store/dir.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct hf_fs_options {
 	int index_fd;            /* directory of the indexes; owned likewise; -1: there is none */
 	int index_error;         /* why it is -1 (errno); 0: because nobody wants one */
 	const char *index_path;  /* its name in messages; copied by hf_fs_open; NULL: it has none */
+	struct hf_sharing sharing; /* of the index directory with other users */
 	bool index_on_disk;      /* an index that cannot be written there fails, instead of being kept in memory */
 	const char *archive_path; /* canonical: what was found is remembered in the catalogue of that; NULL: in none */
 	/* Directories inside the archive that must not be shown: index directory, mountpoint (both what lies under it

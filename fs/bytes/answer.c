@@ -22,19 +22,26 @@ int hf_answer_check(const struct hf_open *open, int err)
 	return hf_bytes_check_made(&any, err);
 }
 
-static int run(struct hf_job *job, struct hf_worker *worker)
+int hf_answer_make(struct hf_capture *capture, uint64_t version,
+		   int (*fn)(void *ctx, struct hf_open *open, struct hf_worker *worker), void *ctx, struct hf_worker *worker)
 {
-	struct answer *answer = (struct answer *)job;
 	struct hf_open *open;
 	int err = hf_disasm_need(&worker->env.disasm);
 
 	if (!err)
-		err = hf_capture_reopen(answer->capture, answer->version, -1, HF_REPAIR_MS, &open);
+		err = hf_capture_reopen(capture, version, -1, HF_REPAIR_MS, &open);
 	if (!err) {
-		err = hf_answer_check(open, answer->fn(answer->ctx, open, worker));
+		err = hf_answer_check(open, fn(ctx, open, worker));
 		hf_bytes_close(open, err);
 	}
-	return answer->err = err;
+	return err;
+}
+
+static int run(struct hf_job *job, struct hf_worker *worker)
+{
+	struct answer *answer = (struct answer *)job;
+
+	return answer->err = hf_answer_make(answer->capture, answer->version, answer->fn, answer->ctx, worker);
 }
 
 int hf_answer_run(struct hf_capture *capture, uint64_t version,

@@ -13,6 +13,9 @@
  */
 int hf_answer_run(struct hf_capture *capture, uint64_t version,
 		  int (*fn)(void *ctx, struct hf_open *open, struct hf_worker *worker), void *ctx);
+/* The same on this thread, which is one of the executor. */
+int hf_answer_make(struct hf_capture *capture, uint64_t version,
+		   int (*fn)(void *ctx, struct hf_open *open, struct hf_worker *worker), void *ctx, struct hf_worker *worker);
 /* Has an answer made on this thread, of a capture that is indexed. why: of fn, in words; unless it is empty, the index is
  * not to blame. */
 int hf_answer_here(struct hf_captures *all, const char *path, int (*fn)(void *ctx, struct hf_open *open), void *ctx,

@@ -124,7 +124,7 @@ static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
 }
 
 /* Builds in the index directory or, where that fails, in memory: tries each once. HF_ERR_INDEX_DIR: both failed. */
-static int build_somewhere(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
+static int build_somewhere(struct hf_capture *capture, bool publish, struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_index_dir *dir = capture->shared->index_dir;
 	uint64_t least = 0;
@@ -134,7 +134,7 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 	while (err == HF_ERR_INDEX_DIR) {
 		const uint64_t free_bytes = hf_index_dir_free(dir);
 
-		build->dir = hf_index_dir_choose(dir, too_small(capture, least), &memory);
+		build->dir = hf_index_dir_choose(dir, publish, too_small(capture, least), &memory);
 		if (memory ? tried_memory : tried_disk)
 			break;
 		*(memory ? &tried_memory : &tried_disk) = true;
@@ -155,18 +155,25 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 	return err;
 }
 
+static bool may_publish(struct hf_capture *capture)
+{
+	HF_LOCKED(&capture->lock);
+	return hf_index_dir_may_publish(capture->shared->index_dir, &capture->access);
+}
+
 /* The index of a small capture goes into a pack, unless it turns out large. */
 static int build_in_place(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_index_dir *dir = capture->shared->index_dir;
+	const bool publish = may_publish(capture);
 	int err = HF_ERR_INDEX_DIR;
 
-	build->dir = hf_index_dir_choose_pack(dir, build->identity.size);
+	build->dir = hf_index_dir_choose_pack(dir, publish, build->identity.size);
 	if (build->dir)
 		err = hf_build_run(build, diag);
 	if (!err)
 		hf_index_dir_packed(dir);
-	return err == HF_ERR_INDEX_DIR ? build_somewhere(capture, build, diag) : err;
+	return err == HF_ERR_INDEX_DIR ? build_somewhere(capture, publish, build, diag) : err;
 }
 
 void hf_builder_init(struct hf_builder *builder, uint64_t chunk_insns)

@@ -38,6 +38,7 @@ static void retry_after(struct hf_index_dir *dir, unsigned seconds)
 
 int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, uint64_t memory, int error)
 {
+	const struct hf_fs_options *options = &shared->common->options;
 	struct hf_index_dir *dir = shared->index_dir;
 
 	*dir = (struct hf_index_dir){.shared = shared,
@@ -45,7 +46,7 @@ int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, 
 				     .path = path ? strdup(path) : NULL,
 				     .unwanted = fd < 0 && !error,
 				     .memory = memory,
-				     .pack_below = shared->common->options.pack_below,
+				     .pack_below = options->pack_below,
 				     .pack = {.fn = run_pack, .work = HF_WORK_CHORE},
 				     .retry = {.fn = run_retry, .work = HF_WORK_CHORE}};
 	pthread_mutex_init(&dir->lock, NULL);
@@ -54,14 +55,17 @@ int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, 
 		hf_memdir_new(fd, memory, &dir->memdir);
 	/* If there are no packs, each index has its own files. */
 	if (fd >= 0)
-		hf_packs_new(fd, &dir->packs);
+		hf_packs_new(fd, &options->sharing, &dir->packs);
 	dir->disk = (struct hf_store_dir){.fd = fd,
 					  .memory = dir->memdir,
 					  .packs = dir->packs,
-					  .into = fd < 0 && dir->memdir ? HF_INTO_MEMORY : HF_INTO_DISK};
-	dir->in_memory = dir->in_packs = dir->disk;
-	dir->in_memory.into = HF_INTO_MEMORY;
+					  .into = fd < 0 && dir->memdir ? HF_INTO_MEMORY : HF_INTO_DISK,
+					  .sharing = options->sharing};
+	dir->for_group = dir->in_packs = dir->disk;
 	dir->in_packs.into = HF_INTO_PACKS;
+	dir->disk.sharing.publish = false;
+	dir->in_memory = dir->disk;
+	dir->in_memory.into = HF_INTO_MEMORY;
 	if (fd < 0) {
 		hf_fault_set("opening", NULL, error);
 		hf_index_dir_failed(dir);
@@ -119,7 +123,17 @@ uint64_t hf_index_dir_free(struct hf_index_dir *dir)
 	return stats.bytes < stats.limit ? stats.limit - stats.bytes : 0;
 }
 
-const struct hf_store_dir *hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_memory)
+bool hf_index_dir_may_publish(const struct hf_index_dir *dir, const struct hf_access *access)
+{
+	struct stat st;
+
+	if (!dir->for_group.sharing.publish || !access->some || !(access->bits & 2) || fstat(dir->fd, &st) < 0)
+		return false;
+	return access->gid == st.st_gid || (access->bits & 1);
+}
+
+const struct hf_store_dir *hf_index_dir_choose(struct hf_index_dir *dir, bool publish, uint64_t too_small,
+					       bool *ret_memory)
 {
 	bool failing;
 
@@ -127,15 +141,18 @@ const struct hf_store_dir *hf_index_dir_choose(struct hf_index_dir *dir, uint64_
 	failing = dir->failing;
 	pthread_mutex_unlock(&dir->lock);
 	*ret_memory = failing && hf_index_dir_free(dir) > too_small;
-	return *ret_memory ? &dir->in_memory : &dir->disk;
+	return *ret_memory ? &dir->in_memory : publish ? &dir->for_group : &dir->disk;
 }
 
 /* ---- packs ---- */
 
-const struct hf_store_dir *hf_index_dir_choose_pack(struct hf_index_dir *dir, uint64_t size)
+/* All that is in a pack has the same readers. */
+const struct hf_store_dir *hf_index_dir_choose_pack(struct hf_index_dir *dir, bool publish, uint64_t size)
 {
 	HF_LOCKED(&dir->lock);
-	return dir->packs && !dir->failing && size < dir->pack_below ? &dir->in_packs : NULL;
+	return dir->packs && !dir->failing && size < dir->pack_below && publish == dir->in_packs.sharing.publish
+		       ? &dir->in_packs
+		       : NULL;
 }
 
 int hf_index_dir_flush(struct hf_index_dir *dir)
@@ -179,6 +196,9 @@ static void format(const struct hf_index_dir *dir, const struct hf_fault *fault,
 		return;
 	}
 	hf_fault_format(fault, what, sizeof what);
+	if (fault->errnum == EEXIST)
+		snprintf(what, sizeof what, "another user made %s; --trust=group:NAME uses what members of a group made",
+			 fault->file);
 	snprintf(buf, size, "index directory%s%s: %s", dir->path ? " " : "", dir->path ? dir->path : "", what);
 }
 

@@ -6,6 +6,7 @@
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
 
+#include "fs/archive/access.h"
 #include "fs/base/options.h"
 #include "index/base/fault.h"
 #include "index/base/lock.h"
@@ -26,7 +27,7 @@ struct hf_index_dir {
 	uint64_t memory;           /* most bytes of indexes in memory */
 	struct hf_memdir *memdir;  /* NULL: nothing is kept in memory */
 	struct hf_packs *packs;    /* NULL: there is no directory */
-	struct hf_store_dir disk, in_memory, in_packs; /* the same, for builds that write there */
+	struct hf_store_dir disk, for_group, in_memory, in_packs; /* the same, for builds that write there */
 	uint64_t pack_below;       /* captures of fewer bytes go into packs */
 	struct hf_job pack;        /* publishes indexes that wait for a pack */
 	pthread_mutex_t lock;      /* from here on; a leaf */
@@ -48,13 +49,17 @@ struct hf_index_dir {
 /* Takes fd, copies path (NULL: not known). memory: most bytes of indexes in memory, 0: none. error: why fd is -1; 0:
  * nobody asked for a directory. */
 int hf_index_dir_init(const struct hf_shared *shared, int fd, const char *path, uint64_t memory, int error);
+/* Whether the directory's group may read what is made of a capture that access lets read. */
+bool hf_index_dir_may_publish(const struct hf_index_dir *dir, const struct hf_access *access);
 /* Ends the tries. */
 void hf_index_dir_stop(struct hf_index_dir *dir);
 /* Tries a last time to write what is in memory. */
 void hf_index_dir_fini(struct hf_index_dir *dir);
 
-/* The directory for an index of more than too_small bytes: hf_build.dir. *ret_memory: it is in memory. */
-const struct hf_store_dir *hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_memory);
+/* The directory for an index of more than too_small bytes: hf_build.dir. publish: hf_index_dir_may_publish.
+ * *ret_memory: it is in memory. */
+const struct hf_store_dir *hf_index_dir_choose(struct hf_index_dir *dir, bool publish, uint64_t too_small,
+					       bool *ret_memory);
 /* Whether there is neither a directory nor memory in its place. */
 bool hf_index_dir_is_none(const struct hf_index_dir *dir);
 /* Bytes of memory that are still free for indexes. */
@@ -62,7 +67,7 @@ uint64_t hf_index_dir_free(struct hf_index_dir *dir);
 /* A call with the directory returned HF_ERR_INDEX_DIR to this thread. */
 void hf_index_dir_failed(struct hf_index_dir *dir);
 /* The directory for the index of a capture of that size if it goes into a pack, else NULL. */
-const struct hf_store_dir *hf_index_dir_choose_pack(struct hf_index_dir *dir, uint64_t size);
+const struct hf_store_dir *hf_index_dir_choose_pack(struct hf_index_dir *dir, bool publish, uint64_t size);
 /* An index was written for a pack: it is published within about a second. */
 void hf_index_dir_packed(struct hf_index_dir *dir);
 /* Publishes what waits for a pack: 0, or why it still waits. */

@@ -141,10 +141,26 @@ static const struct {
 	const char *name, *question;
 	int (*ask)(struct hf_question *question, const char *name, const char *value);
 } kinds[] = {
-#define HF_WHERE(id, name, question, ask) {name, question, ask},
+#define HF_WHERE(id, name, question, ask, values) {name, question, ask},
 #include "fs/find/where.def"
 #undef HF_WHERE
 };
+
+static const char readme[] =
+	"Which instructions? hartfs-where(5), or: hartfs help where\n"
+	"KIND/VALUE has the ordinals of those that fit, one a line of 21 bytes: tail -n 1 write/80005360-80005367\n"
+	"No directory lists KIND or VALUE. A and B are hexadecimal addresses without 0x.\n"
+	"What happened there: ../at/N-N/listing.txt and ../at/N-N/state.txt, N being an ordinal.\n"
+	"\n"
+#define HF_WHERE(id, name, question, ask, values) name "/\n    " values "\n"
+#include "fs/find/where.def"
+#undef HF_WHERE
+	;
+
+const char *hf_where_readme(void)
+{
+	return readme;
+}
 
 const char *hf_where_name(enum hf_where_kind kind)
 {

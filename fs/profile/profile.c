@@ -25,15 +25,36 @@ struct counted {
 static const struct {
 	const char *name;
 	int (*write)(const struct hf_profiled *of, struct hf_sink *sink);
+	enum hf_profile_when when;
 } files[] = {
-#define HF_PROFILE(id, name, write) {name, write},
+#define HF_PROFILE(id, name, write, when, what) {name, write, HF_PROFILE_##when},
 #include "fs/profile/profiles.def"
 #undef HF_PROFILE
 };
 
+static const char readme[] =
+	"What this hart spent its instructions on; hartfs-profile(5), or: hartfs help profile\n"
+	"Each file is made when it is read. The directory lists those that were made, and soon after the first look\n"
+	"most others. With a * in its name a file is there for each word in its place, and never listed.\n"
+	"\n"
+#define HF_PROFILE(id, name, write, when, what) name "\n    " what "\n"
+#include "fs/profile/profiles.def"
+#undef HF_PROFILE
+	;
+
 const char *hf_profile_name(enum hf_profile_file file)
 {
 	return files[file].name;
+}
+
+enum hf_profile_when hf_profile_when(enum hf_profile_file file)
+{
+	return files[file].when;
+}
+
+const char *hf_profile_readme(void)
+{
+	return readme;
 }
 
 bool hf_profile_exists(const struct hf_capture *capture, const struct hf_facts *facts, const struct hf_facts_hart *hart)
@@ -173,7 +194,7 @@ static void give_back(struct hf_profiles *profiles, struct counted *counted)
 
 /* ---- texts ---- */
 
-static int make(void *ctx, struct hf_open *open, struct hf_worker *worker)
+int hf_profile_make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 {
 	struct hf_profile_text *text = ctx;
 	struct hf_profiles *profiles = HF_OWNER(text->made.mades, struct hf_profiles, texts);
@@ -219,13 +240,19 @@ void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common)
 						 .most = HF_PROFILES_KEPT,
 						 .most_bytes = HF_PROFILES_BYTES,
 						 .is_same = is_same,
-						 .make = make,
+						 .make = hf_profile_make,
 						 .free = free_text};
 
 	hf_mades_init(&profiles->texts, &kind, common);
 	pthread_mutex_init(&profiles->lock, NULL);
 	hf_link_init(&profiles->counted);
+	hf_link_init(&profiles->sized);
 	profiles->bytes = 0;
+	profiles->sized_count = 0;
+	profiles->looked = NULL;
+	profiles->walked_ns = 0;
+	for (size_t i = 0; i < HF_PROFILE_WALK; i++)
+		profiles->turned_ns[i] = 0;
 }
 
 void hf_profiles_fini(struct hf_profiles *profiles)

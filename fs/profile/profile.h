@@ -20,11 +20,16 @@
 #define HF_PROFILE_COUNTED ((size_t)16 << 20)
 
 enum hf_profile_file {
-#define HF_PROFILE(id, name, write) HF_PROFILE_##id,
+#define HF_PROFILE(id, name, write, when, what) HF_PROFILE_##id,
 #include "fs/profile/profiles.def"
 #undef HF_PROFILE
 	HF_PROFILE_FILES
 };
+
+enum { HF_PROFILE_WALK = 3 };
+
+/* When one is made although nobody asked for it (ahead.h): profiles.def. */
+enum hf_profile_when { HF_PROFILE_SMALL, HF_PROFILE_LARGE, HF_PROFILE_ASKED };
 
 /* lock is a leaf. */
 struct hf_profiles {
@@ -32,6 +37,13 @@ struct hf_profiles {
 	pthread_mutex_t lock;
 	struct hf_link counted; /* profile.c's, the one used last first */
 	size_t bytes;		/* of them */
+	/* ahead.c's: sizes that are known, the one used last first, */
+	struct hf_link sized;
+	size_t sized_count;
+	/* and looks into directories: at which capture the last one was, when the last ones went to another, and since
+	 * when no walk through the archive was seen. */
+	const struct hf_capture *looked;
+	int64_t turned_ns[HF_PROFILE_WALK], walked_ns;
 };
 
 void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common);
@@ -39,6 +51,9 @@ void hf_profiles_fini(struct hf_profiles *profiles);
 
 /* Names may have a "*", which stands for what a file is asked to be about (hf_profile_text.about), and a directory. */
 const char *hf_profile_name(enum hf_profile_file file);
+enum hf_profile_when hf_profile_when(enum hf_profile_file file);
+/* README.txt: what each of them is for. */
+const char *hf_profile_readme(void);
 
 /*
  * One text; set in a key of them (hf_made_get) is all but itself. To make it takes a second for 10^9 instructions with a
@@ -53,6 +68,10 @@ struct hf_profile_text {
 	char about[NAME_MAX + 1]; /* if its name has a "*" */
 	struct hf_sink text;	  /* in memory */
 };
+
+/* Makes text, a struct hf_profile_text, on a thread of the executor: as hf_answer_run calls it. Its bytes are to be freed
+ * also after an error. */
+int hf_profile_make(void *text, struct hf_open *open, struct hf_worker *worker);
 
 /* Whether the hart seems to have one: the capture is not opened for that. */
 bool hf_profile_exists(const struct hf_capture *capture, const struct hf_facts *facts, const struct hf_facts_hart *hart);

@@ -9,7 +9,7 @@
 #include "fs/facts/info.h"
 #include "fs/find/hart_states.h"
 #include "fs/find/where.h"
-#include "fs/profile/profile.h"
+#include "fs/profile/ahead.h"
 #include "fs/tree/captures_page.h"
 #include "fs/tree/control.h"
 #include "fs/tree/shared.h"
@@ -424,11 +424,39 @@ static int write_state(const struct hf_subject *of, struct hf_sink *sink)
 
 /* ---- profiles ---- */
 
-/* They are found by name and not listed: their sizes are known when they are made, and whoever lists everything wants
- * none of them. */
-static bool each_named(const struct hf_look *look, struct hf_node_key key)
+/* How to ask, in profile/ and where/. */
+static const char *readme_of(const struct hf_subject *of)
 {
-	return !look->name || each_one(look, key);
+	return of->key->kind == HF_NODE_WHERE_README ? hf_where_readme() : hf_profile_readme();
+}
+
+static int size_readme(const struct hf_subject *of, uint64_t *ret_size)
+{
+	*ret_size = strlen(readme_of(of));
+	return 0;
+}
+
+static int write_readme(const struct hf_subject *of, struct hf_sink *sink)
+{
+	const char *text = readme_of(of);
+
+	hf_sink_write(sink, text, strlen(text));
+	return 0;
+}
+
+/* The key of what is in a profile, but for its file; false: the hart, or the slice, is not there. */
+static bool get_profile_key(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_profile_text *ret_text)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
+
+	if (!hart || (key->cut && key->last >= hart->info.insns))
+		return false;
+	*ret_text = (struct hf_profile_text){
+		.made = {.capture = key->capture, .version = facts->version, .hart = key->hart},
+		.first = key->cut ? key->first : 0,
+		.last = key->cut ? key->last : hart->info.insns - 1,
+		.slice = key->cut};
+	return true;
 }
 
 /* Files whose names, of which length bytes are a directory, fit the one that is looked for. */
@@ -449,9 +477,27 @@ static bool each_profile_in(const struct hf_look *look, struct hf_node_key key, 
 	return more;
 }
 
+/* Those whose sizes are known; all others will be. */
+static bool each_profile_sized(const struct hf_look *look, struct hf_node_key key)
+{
+	struct hf_profiles *profiles = look->tree->profiles;
+	struct hf_profile_text text;
+	bool more = true;
+
+	if (!get_profile_key(&key, look->facts, &text))
+		return true;
+	hf_profile_looked(profiles, &text);
+	for (key.view = 0; more && key.view < HF_PROFILE_FILES; key.view++) {
+		text.file = (enum hf_profile_file)key.view;
+		if (hf_profile_size(profiles, &text) != HF_NOWHERE)
+			more = offer(look, hf_profile_name(text.file), &key);
+	}
+	return more;
+}
+
 static bool each_profile(const struct hf_look *look, struct hf_node_key key)
 {
-	return each_profile_in(look, key, 0);
+	return look->name ? each_profile_in(look, key, 0) : each_profile_sized(look, key);
 }
 
 /* The directories in which files of a profile are: view is the number of the first of these. */
@@ -494,27 +540,31 @@ static void find_about(const struct hf_node_key *key, char about[NAME_MAX + 1])
 
 static int get_profile(const struct hf_subject *of, struct hf_profile_text **ret_text)
 {
-	const struct hf_node_key *key = of->key;
-	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, key->hart);
-	struct hf_profile_text text = {
-		.made = {.capture = key->capture, .version = of->facts->version, .hart = key->hart},
-		.slice = key->cut,
-		.file = (enum hf_profile_file)key->view};
+	struct hf_profiles *profiles = of->tree->profiles;
+	struct hf_profile_text text;
+	int err;
 
-	if (!hart || (key->cut && key->last >= hart->info.insns))
+	if (!get_profile_key(of->key, of->facts, &text))
 		return HF_ERR_NOT_FOUND;
-	text.first = key->cut ? key->first : 0;
-	text.last = key->cut ? key->last : hart->info.insns - 1;
-	find_about(key, text.about);
-	return hf_made_get(&of->tree->profiles->texts, &text.made, (struct hf_made **)ret_text);
+	text.file = (enum hf_profile_file)of->key->view;
+	find_about(of->key, text.about);
+	err = hf_made_get(&profiles->texts, &text.made, (struct hf_made **)ret_text);
+	if (!err)
+		hf_profile_told(profiles, *ret_text);
+	return err;
 }
 
 static int size_profile(const struct hf_subject *of, uint64_t *ret_size)
 {
-	struct hf_profile_text *text;
-	int err = get_profile(of, &text);
+	struct hf_profile_text key, *text;
+	int err;
 
-	if (err)
+	if (!get_profile_key(of->key, of->facts, &key))
+		return HF_ERR_NOT_FOUND;
+	key.file = (enum hf_profile_file)of->key->view;
+	*ret_size = hf_profile_size(of->tree->profiles, &key);
+	err = *ret_size == HF_NOWHERE ? get_profile(of, &text) : 0;
+	if (err || *ret_size != HF_NOWHERE)
 		return err;
 	*ret_size = hf_sink_total(&text->text);
 	hf_made_put(&text->made);
@@ -535,11 +585,12 @@ static int write_profile(const struct hf_subject *of, struct hf_sink *sink)
 
 /* ---- where something happened ---- */
 
+/* They are found by name and not listed, as is what is in them: whoever goes through an archive would go through all. */
 static bool each_where_kind(const struct hf_look *look, struct hf_node_key key)
 {
 	bool more = true;
 
-	for (key.view = 0; more && key.view < HF_WHERE_KINDS; key.view++)
+	for (key.view = 0; look->name && more && key.view < HF_WHERE_KINDS; key.view++)
 		more = offer(look, hf_where_name((enum hf_where_kind)key.view), &key);
 	return more;
 }

@@ -123,13 +123,15 @@ static void put_indexing(const struct hf_captures_stats *captures, struct hf_met
 		    get(&metrics->index_ns));
 }
 
-static void put_files(const struct hf_captures_stats *captures, struct hf_sink *sink)
+static void put_files(const struct hf_captures_stats *captures, struct hf_metrics *metrics, struct hf_sink *sink)
 {
 	put_u64(sink, "files_recalled_total", "counter", "Files that were known from the catalogue.",
 		captures->recalled);
 	put_u64(sink, "files_probed_total", "counter", "Files that were looked into for a format.", captures->probed);
 	put_u64(sink, "indexes_opened_total", "counter", "Captures opened for their index, if there was one.",
 		captures->opened);
+	put_u64(sink, "profiles_made_ahead_total", "counter",
+		"Files of profiles that were made because somebody looked into the directory.", get(&metrics->profiles));
 	put_u64(sink, "catalogue_writes_total", "counter", "Times that the catalogue was written.", captures->flushed);
 }
 
@@ -143,7 +145,7 @@ void hf_control_metrics(struct hf_tree *tree, struct hf_sink *sink)
 	put_head(sink, "start_time_seconds", "gauge", "When the file system was started, in seconds since 1970.");
 	hf_sink_printf(sink, "hartfs_start_time_seconds %lld\n", (long long)tree->common->started.tv_sec);
 	put_captures(&captures, sink);
-	put_files(&captures, sink);
+	put_files(&captures, &tree->common->metrics, sink);
 	put_cache(tree, sink);
 	put_reads(&tree->common->metrics, sink);
 	put_chunks(tree, sink);

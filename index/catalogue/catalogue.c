@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 /* A row that waits to be written. */
@@ -63,12 +65,16 @@ static char *describe_views(const struct hf_catalogue_key *key)
  * which decides what is a capture. */
 static void name_it(struct hf_catalogue_place *place)
 {
+	struct stat dir;
 	struct hf_identity identity = {.size = place->ino, .mtime_ns = place->btime_ns};
 	XXH128_hash_t path = XXH3_128bits(place->path, strlen(place->path));
 	char hex[HF_HEX_SIZE];
 
 	identity.print[0] = path.low64 ^ XXH3_64bits(place->views, strlen(place->views));
 	identity.print[1] = path.high64 ^ XXH3_64bits(HARTFS_VERSION, strlen(HARTFS_VERSION));
+	/* Where several users write each has one of its own: it tells what that user can see. */
+	if (fstat(place->dir->fd, &dir) == 0 && dir.st_uid != geteuid())
+		identity.size ^= (uint64_t)geteuid() << 32;
 	hf_index_file_hex(&identity, hex);
 	snprintf(place->name, sizeof place->name, "%s.hfc", hex);
 }

@@ -3,8 +3,18 @@
 #ifndef HF_INDEX_STORE_DIR_H
 #define HF_INDEX_STORE_DIR_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 struct hf_memdir;
 struct hf_packs;
+
+/* How users who write to one directory share it. {0}: not at all. */
+struct hf_sharing {
+	bool publish;  /* the directory's group may read what is made, if it may read the capture */
+	bool trust;    /* files of others that have the group trusted, in a directory that has it, too, are as our own */
+	gid_t trusted;
+};
 
 /* Where builds put their files. All of them are found wherever they are. */
 enum hf_store_into { HF_INTO_DISK, HF_INTO_MEMORY, HF_INTO_PACKS };
@@ -15,6 +25,7 @@ struct hf_store_dir {
 	struct hf_memdir *memory; /* NULL: there is none */
 	struct hf_packs *packs;	  /* likewise */
 	enum hf_store_into into;
+	struct hf_sharing sharing;
 };
 
 #endif

@@ -11,20 +11,30 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In a directory that only we can write to every file is ours; elsewhere it must belong to us or to root, and nobody else
- * may write to it. */
-static bool trusted(int dirfd, const struct stat *st)
+/*
+ * In a directory that only we can write to every file is ours. Elsewhere it must belong to us or to root, and nobody else
+ * may write to it. Of a trusted group are files that have it and that their owners alone may write to, in a directory
+ * that has it and that none but its members may write to: elsewhere a setgid directory gives its group to anybody's.
+ */
+static bool trusted(int dirfd, const struct hf_sharing *sharing, const struct stat *st)
 {
+	const bool owners_alone = !(st->st_mode & (S_IWGRP | S_IWOTH));
 	struct stat dir;
 
 	if (!S_ISREG(st->st_mode))
 		return false;
-	if ((st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & (S_IWGRP | S_IWOTH)))
+	if ((st->st_uid == geteuid() || st->st_uid == 0) && owners_alone)
 		return true;
-	return fstat(dirfd, &dir) == 0 && dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO));
+	if (fstat(dirfd, &dir) < 0)
+		return false;
+	if (dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO)))
+		return true;
+	return sharing && sharing->trust && owners_alone && st->st_gid == sharing->trusted &&
+	       dir.st_gid == sharing->trusted && !(dir.st_mode & S_IWOTH);
 }
 
 /* What another user's file says is of no use, whether we may look into it or not; that we may not look into our own says
@@ -52,7 +62,7 @@ static int open_error(int dirfd, const char *name, int errnum)
 	}
 }
 
-int hf_disk_file_open(int dirfd, const char *name, int *ret_fd)
+int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
 {
 	struct stat st;
 	int fd, err;
@@ -65,7 +75,7 @@ int hf_disk_file_open(int dirfd, const char *name, int *ret_fd)
 	if (fd < 0)
 		return open_error(dirfd, name, errno);
 	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : 0;
-	if (!err && (!trusted(dirfd, &st) || hf_dir_entry_is_condemned(&st)))
+	if (!err && (!trusted(dirfd, sharing, &st) || hf_dir_entry_is_condemned(&st)))
 		err = HF_ERR_NOT_FOUND;
 	if (err)
 		close(fd);
@@ -124,7 +134,7 @@ static int check_journal(const struct hf_part *part)
 	journal_name(part, journal);
 	if (fstatat(part->dirfd, journal, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : hf_fault_set("opening", journal, errno);
-	return trusted(part->dirfd, &st) ? 0 : hf_dir_entry_remove(part->dirfd, journal);
+	return trusted(part->dirfd, NULL, &st) ? 0 : hf_dir_entry_remove(part->dirfd, journal);
 }
 
 /* With the lock: 0, or AGAIN if it was of no use and is gone. */
@@ -135,21 +145,49 @@ static int check_part(const struct hf_part *part)
 
 	if (fstat(part->fd, &st) < 0)
 		return hf_fault_set("opening", part->part, errno);
-	if (trusted(part->dirfd, &st))
+	if (trusted(part->dirfd, NULL, &st))
 		return check_journal(part);
 	err = hf_dir_entry_remove(part->dirfd, part->part);
 	return err ? err : AGAIN;
 }
 
-/* 0, or AGAIN: to be tried again. */
-static int open_once(struct hf_part *part)
+bool hf_disk_part_is_left(int dirfd, const char *name)
 {
-	struct stat st;
-	int err;
+	struct flock range = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+	const int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	const bool left = fd >= 0 && fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
 
-	part->fd = openat(part->dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-	if (part->fd < 0 && errno != EISDIR && errno != ELOOP && errno != ENXIO && errno != ENODEV)
-		return hf_fault_set("creating", part->part, errno);
+	if (fd >= 0)
+		close(fd);
+	return left;
+}
+
+/* Another user's file has the name: it goes if nobody works on it any more, else ours gets another name. */
+static int evade(struct hf_part *part)
+{
+	const int n = (int)strlen(part->name);
+
+	if (hf_disk_part_is_left(part->dirfd, part->part) && unlinkat(part->dirfd, part->part, 0) == 0)
+		return AGAIN;
+	if (snprintf(part->part, sizeof part->part, ".%.*s.%u.part", n, part->name, (unsigned)geteuid()) >=
+	    (int)sizeof part->part)
+		return HF_ERR_LIMIT;
+	return AGAIN;
+}
+
+/* 0, or AGAIN: to be tried again. */
+static int open_once(struct hf_part *part, bool publish)
+{
+	const mode_t mode = publish ? 0640 : 0600;
+	struct stat st;
+	int err, why;
+
+	part->fd = openat(part->dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode);
+	why = part->fd < 0 ? errno : 0;
+	if ((why == EACCES || why == EPERM) && is_of_others(part->dirfd, part->part))
+		return evade(part);
+	if (why && why != EISDIR && why != ELOOP && why != ENXIO && why != ENODEV)
+		return hf_fault_set("creating", part->part, why);
 	if (part->fd < 0 || fstat(part->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		err = hf_dir_entry_remove(part->dirfd, part->part);
 	} else {
@@ -176,12 +214,12 @@ int hf_part_name(struct hf_part *part, int dirfd, const char *name)
 	return 0;
 }
 
-int hf_disk_part_open(struct hf_part *part, int dirfd, const char *name)
+int hf_disk_part_open(struct hf_part *part, int dirfd, bool publish, const char *name)
 {
 	int err = hf_part_name(part, dirfd, name) ? HF_ERR_LIMIT : (int)AGAIN;
 
 	for (int tries = 0; err == AGAIN && tries < OPEN_TRIES; tries++)
-		err = open_once(part);
+		err = open_once(part, publish);
 	if (!err && fstatat(dirfd, name, &part->before, AT_SYMLINK_NOFOLLOW) < 0)
 		part->before = (struct stat){.st_ino = 0};
 	/* Others publish and remove it again and again. */
@@ -239,6 +277,15 @@ int hf_disk_part_copy(const struct hf_part *part, int from)
 	return err ? err : hf_vfs_verify(part->fd);
 }
 
+/* In a directory where several users write it stays: each would remove the others' without end. */
+static bool is_another_users(int dirfd, const struct stat *st)
+{
+	struct stat dir;
+
+	return S_ISREG(st->st_mode) && st->st_uid != geteuid() && fstat(dirfd, &dir) == 0 &&
+	       (dir.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /* What stood under the name when this was begun was of no use, and goes. HF_NOTE_END: another one is there since. */
 static int make_way(const struct hf_part *part)
 {
@@ -246,6 +293,10 @@ static int make_way(const struct hf_part *part)
 
 	if (fstatat(part->dirfd, part->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : hf_fault_set("publishing", part->name, errno);
+	if (is_another_users(part->dirfd, &st)) {
+		unlinkat(part->dirfd, part->part, 0);
+		return hf_fault_set("publishing", part->name, EEXIST);
+	}
 	return st.st_ino == part->before.st_ino && st.st_dev == part->before.st_dev
 		       ? hf_dir_entry_remove(part->dirfd, part->name)
 		       : (int)HF_NOTE_END;

@@ -6,13 +6,14 @@
 #ifndef HF_INDEX_DISK_FILE_H
 #define HF_INDEX_DISK_FILE_H
 
+#include "index/store/dir.h"
 #include "index/store/pack.h"
 
 #include <sys/stat.h>
 
 /* Opens a published file for reading, without waiting for anything: see hf_index_file_open. dirfd -1: there is no
  * directory. */
-int hf_disk_file_open(int dirfd, const char *name, int *ret_fd);
+int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd);
 
 struct hf_memdir;
 struct hf_packs;
@@ -26,19 +27,21 @@ struct hf_part {
 	struct hf_memdir *hiding; /* of one in the directory: what hides others of its name; NULL: nothing does */
 	struct stat before;	  /* what stood under the name when it was begun: st_ino 0, nothing */
 	char name[HF_FILE_NAME_SIZE];
-	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
+	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part", or ".<name>.<uid>.part" while another user has that */
 };
 
 /* One that is not open yet. HF_ERR_LIMIT: the name is too long. */
 int hf_part_name(struct hf_part *part, int dirfd, const char *name);
 
 /* As the functions of file.h without "disk", of a file in the directory. */
-int hf_disk_part_open(struct hf_part *part, int dirfd, const char *name);
+int hf_disk_part_open(struct hf_part *part, int dirfd, bool publish, const char *name);
 void hf_disk_part_close(struct hf_part *part);
 int hf_disk_part_reset(const struct hf_part *part);
 /* Fills it with the bytes of that database, which must be sound. */
 int hf_disk_part_copy(const struct hf_part *part, int from);
 int hf_disk_part_publish(const struct hf_part *part);
 void hf_disk_part_remove(const struct hf_part *part);
+/* Whether nobody works on another user's private file any more. False: somebody does, or it cannot be told. */
+bool hf_disk_part_is_left(int dirfd, const char *name);
 
 #endif

@@ -16,7 +16,7 @@ int hf_index_file_open(const struct hf_store_dir *dir, const char *name, int *re
 	int err = dir->memory ? hf_memdir_open(dir->memory, name, ret_fd) : HF_ERR_NOT_FOUND;
 
 	if (err == HF_ERR_NOT_FOUND && !(dir->memory && hf_memdir_hides(dir->memory, name)))
-		err = hf_disk_file_open(dir->fd, name, ret_fd);
+		err = hf_disk_file_open(dir->fd, &dir->sharing, name, ret_fd);
 	return err;
 }
 
@@ -59,7 +59,7 @@ void hf_index_file_drop(const struct hf_store_dir *dir, const char *name)
 		hf_memdir_remove(dir->memory, name, -1);
 	if (dir->packs)
 		hf_packs_drop(dir->packs, name);
-	if (hf_disk_file_open(dir->fd, name, &fd) == HF_ERR_INDEX_DIR && dir->memory)
+	if (hf_disk_file_open(dir->fd, &dir->sharing, name, &fd) == HF_ERR_INDEX_DIR && dir->memory)
 		hf_memdir_hide(dir->memory, name);
 	if (fd >= 0) {
 		drop_on_disk(dir->memory, dir->fd, name, fd);
@@ -80,7 +80,7 @@ int hf_part_open(const struct hf_store_dir *dir, const char *name, struct hf_par
 	int err;
 
 	if (dir->into == HF_INTO_DISK) {
-		err = hf_disk_part_open(ret_part, dir->fd, name);
+		err = hf_disk_part_open(ret_part, dir->fd, dir->sharing.publish, name);
 		ret_part->hiding = dir->memory;
 		return err;
 	}

@@ -23,7 +23,7 @@ enum { OPEN_MAX = 32 };
 /* The directory is listed again when it changed, but at most so often. */
 #define LIST_PAUSE_NS (INT64_C(1) * 1000000000)
 
-int hf_packs_new(int dirfd, struct hf_packs **ret_packs)
+int hf_packs_new(int dirfd, const struct hf_sharing *sharing, struct hf_packs **ret_packs)
 {
 	struct hf_packs *packs = calloc(1, sizeof *packs);
 
@@ -31,6 +31,7 @@ int hf_packs_new(int dirfd, struct hf_packs **ret_packs)
 	if (!packs)
 		return HF_ERR_NOMEM;
 	packs->dirfd = dirfd;
+	packs->sharing = sharing ? *sharing : (struct hf_sharing){.publish = false};
 	pthread_mutex_init(&packs->flush_lock, NULL);
 	pthread_mutex_init(&packs->lock, NULL);
 	pthread_cond_init(&packs->was_listed, NULL);
@@ -63,7 +64,7 @@ static struct hf_pack *known(const struct hf_packs *packs, const char *name)
 
 int hf_packs_open_pack(const struct hf_packs *packs, const char *name, struct hf_pack **ret_pack)
 {
-	int fd, err = hf_disk_file_open(packs->dirfd, name, &fd);
+	int fd, err = hf_disk_file_open(packs->dirfd, &packs->sharing, name, &fd);
 
 	*ret_pack = NULL;
 	return err ? err : hf_pack_open(fd, name, ret_pack);

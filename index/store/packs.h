@@ -12,9 +12,10 @@
 
 struct hf_packed;
 struct hf_packs;
+struct hf_sharing;
 
-/* dirfd: the index directory, borrowed. HF_ERR_NOMEM. */
-int hf_packs_new(int dirfd, struct hf_packs **ret_packs);
+/* dirfd: the index directory, borrowed. sharing NULL: it is not shared. HF_ERR_NOMEM. */
+int hf_packs_new(int dirfd, const struct hf_sharing *sharing, struct hf_packs **ret_packs);
 /* What waits is lost. */
 void hf_packs_free(struct hf_packs *packs);
 

@@ -49,7 +49,7 @@ static void forget(struct hf_packs *packs, const struct hf_pack *pack)
 		}
 }
 
-static int write_file(int dirfd, struct hf_pack *pack, char name[HF_FILE_NAME_SIZE])
+static int write_file(const struct hf_packs *packs, struct hf_pack *pack, char name[HF_FILE_NAME_SIZE])
 {
 	struct hf_part part;
 	uint64_t random;
@@ -58,7 +58,7 @@ static int write_file(int dirfd, struct hf_pack *pack, char name[HF_FILE_NAME_SI
 	/* Of two nodes with the same time. */
 	sqlite3_randomness(sizeof random, &random);
 	snprintf(name, HF_FILE_NAME_SIZE, "%016" PRIx64 "%016" PRIx64 ".hfp", pack->sequence, random);
-	err = hf_disk_part_open(&part, dirfd, name);
+	err = hf_disk_part_open(&part, packs->dirfd, packs->sharing.publish, name);
 	if (err)
 		return err;
 	err = hf_disk_part_copy(&part, pack->fd);
@@ -96,7 +96,7 @@ static int publish(struct hf_packs *packs, const struct exchange *x)
 	int err = finish(packs, x->made);
 
 	if (!err)
-		err = write_file(packs->dirfd, x->made, name);
+		err = write_file(packs, x->made, name);
 	if (!err)
 		err = hf_packs_open_pack(packs, name, &pack);
 	if (err)

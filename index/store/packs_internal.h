@@ -3,12 +3,14 @@
 #ifndef HF_INDEX_PACKS_INTERNAL_H
 #define HF_INDEX_PACKS_INTERNAL_H
 
+#include "index/store/dir.h"
 #include "index/store/pack.h"
 
 #include <time.h>
 
 struct hf_packs {
 	int dirfd;
+	struct hf_sharing sharing;
 	pthread_mutex_t flush_lock; /* held while packs are written or go; taken before the other */
 	pthread_mutex_t lock;	    /* from here on; nothing is read from a disk with it */
 	struct hf_pack **packs;	    /* the newest first; a reference each */

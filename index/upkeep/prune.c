@@ -171,7 +171,7 @@ static bool is_ours(int fd, const char *name, bool *ret_old, int *ret_err)
 static int look_at(struct pruner *p, const char *name, int *ret_fd, const char **ret_reason)
 {
 	bool ours, old;
-	int err = hf_disk_file_open(p->prune->dirfd, name, ret_fd);
+	int err = hf_disk_file_open(p->prune->dirfd, &p->prune->sharing, name, ret_fd);
 
 	*ret_reason = NULL;
 	p->newer = false;
@@ -355,6 +355,17 @@ static bool is_recent(const struct pruner *p, const char *name)
 	       now.tv_sec - st.st_mtim.tv_sec < HF_PRUNE_PART_AGE;
 }
 
+/* Nobody goes on with it: another user's of a process that is gone, or of a capture that is. */
+static bool is_litter(const struct pruner *p, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(p->prune->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_uid != geteuid())
+		return hf_disk_part_is_left(p->prune->dirfd, name) || !is_recent(p, name);
+	return !is_alive(p, name + 1) && !is_recent(p, name);
+}
+
 static int judge(struct pruner *p, const char *name)
 {
 	const char *reason = NULL;
@@ -364,7 +375,7 @@ static int judge(struct pruner *p, const char *name)
 		reason = "was put aside by an older version";
 	else if (name[0] != '.')
 		err = judge_file(p, name, &reason);
-	else if (!is_alive(p, name + 1) && !is_recent(p, name))
+	else if (is_litter(p, name))
 		reason = "an interrupted build";
 	if (reason)
 		drop(p, name, reason);
@@ -412,5 +423,27 @@ int hf_prune_run(struct hf_prune *prune)
 			err = judge(&p, p.names[i].name);
 	free(p.names);
 	free(p.alive);
+	return err;
+}
+
+int hf_prune_count_old(struct hf_prune *prune)
+{
+	struct pruner p = {.prune = prune};
+	int err = list(&p);
+
+	prune->dry_run = true;
+	prune->files = prune->bytes = prune->kept = 0;
+	for (size_t i = 0; i < p.name_count && !err; i++) {
+		const char *name = p.names[i].name, *reason = was_put_aside(name) ? another_version : NULL;
+		int fd = -1;
+
+		if (!reason && name[0] != '.')
+			err = look_at(&p, name, &fd, &reason);
+		if (fd >= 0)
+			close(fd);
+		if (reason)
+			drop(&p, name, reason);
+	}
+	free(p.names);
 	return err;
 }

@@ -8,11 +8,14 @@
 #ifndef HF_INDEX_PRUNE_H
 #define HF_INDEX_PRUNE_H
 
+#include "index/store/dir.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct hf_prune {
 	int dirfd;
+	struct hf_sharing sharing;
 	bool dry_run; /* nothing is removed */
 	/* Called for each file that goes; may be NULL. */
 	void (*on_file)(void *ctx, const char *name, uint64_t bytes, const char *reason);
@@ -27,5 +30,7 @@ struct hf_prune {
 
 /* After an error some files may have gone; but if a catalogue cannot be read, no index has. */
 int hf_prune_run(struct hf_prune *prune);
+/* Only counts what an older version made or put aside; nothing is removed. */
+int hf_prune_count_old(struct hf_prune *prune);
 
 #endif

@@ -47,7 +47,7 @@ static void set_up_pack(void)
 
 	hf_ixtest_clear(&t);
 	t.at.into = HF_INTO_PACKS;
-	CHECK_EQ(hf_packs_new(t.dirfd, &t.at.packs), 0);
+	CHECK_EQ(hf_packs_new(t.dirfd, NULL, &t.at.packs), 0);
 	CHECK_EQ(hf_build_run(&t.build, NULL), 0);
 	CHECK_EQ(hf_packs_flush(t.at.packs), 0);
 	hf_packs_free(t.at.packs);
@@ -157,7 +157,7 @@ static void look_at_pack(unsigned mode, const uint8_t *bytes, size_t n)
 {
 	db_fuzz_store(t.dirfd, "00000000000000010000000000000000.hfp", &valid_pack, mode, bytes, n);
 	t.at.into = HF_INTO_PACKS;
-	MUST(hf_packs_new(t.dirfd, &t.at.packs) == 0);
+	MUST(hf_packs_new(t.dirfd, NULL, &t.at.packs) == 0);
 	look_at_index();
 	look_at_view();
 	MUST(hf_build_run(&t.build, NULL) == 0);

@@ -22,7 +22,7 @@ has() {
 offers 'index info ' in
 offers 'umount ' help um
 offers 'security ' help sec
-offers '--index-dir= ' mount --in
+offers '--index-dir= ' mount --index-d
 offers '--sandbox=required --sandbox=try --sandbox=off ' mount --sandbox=
 offers 'required ' mount --sandbox re
 offers 'wait,sandbox= ' mount -o wait,sand
@@ -67,7 +67,7 @@ has "$mnt" umount "$tmp"
 		[ "${COMPREPLY[*]}" = "$want" ] || fail "bash: $*: '${COMPREPLY[*]}' instead of '$want'"
 	}
 	completes umount u
-	completes --index-dir= mount --in
+	completes --index-dir= mount --index-d
 	completes listing.txt mount --views = lis
 	completes 'required try off' mount --sandbox =
 	completes "$archive/boot" index "$archive/bo"

@@ -47,7 +47,7 @@ for listing in $(listings); do
 		cp "$slice/trace.stf" "$tmp/again/$count.stf" || fail "cp $slice/trace.stf"
 		cp "$tmp/want" "$tmp/want.$count"
 		# Only one instruction has a state.
-		[ "$(ls "$slice")" = "$({ ls "$hart" | grep -vx at; [ "$first" != "$last" ] || echo state.txt; } | sort)" ] || fail "ls $slice: $(ls "$slice")"
+		[ "$(ls "$slice")" = "$({ ls "$hart" | grep -vxE 'at|where'; [ "$first" != "$last" ] || echo state.txt; } | sort)" ] || fail "ls $slice: $(ls "$slice")"
 	done
 	for bad in 99999999999999999999-1 5-3 - 01-2 0-$n $n- -5 5 0-0x; do
 		[ ! -e "$hart/at/$bad" ] || fail "$hart/at/$bad exists"

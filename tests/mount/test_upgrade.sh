@@ -14,7 +14,8 @@ old=$(cd "$index" && ls)
 sums() { (cd "$index" && sha256sum $old); }
 sums >"$tmp/before"
 
-h index -q --index-dir="$index" "$archive" || fail "index ended with $?"
+h index --index-dir="$index" "$archive" >"$tmp/out" || fail "index ended with $?"
+grep -q "^indexes of older versions: $(wc -w <<<"$old") files, .* MB; --prune removes them$" "$tmp/out" || fail "$(cat "$tmp/out")"
 sums | cmp - "$tmp/before" || fail "a file of the earlier build was changed"
 new=$(cd "$index" && ls | grep -cvxF "$old")
 [ "$new" = "$(wc -w <<<"$old")" ] || fail "$new files were made beside these: $old"
@@ -27,5 +28,6 @@ done
 	"$(h find --index-dir="$tmp/fresh" "$archive/boot/rv-sys.stf.gz" --write 80005360/8 --count)" ] || fail "another answer"
 
 h index --prune --index-dir="$index" | grep -q "^$(wc -w <<<"$old") files removed, " || fail "--prune left something old"
+h index --index-dir="$index" "$archive" | grep "older versions" && fail "old ones that are not there"
 [ "$(ls "$index" | wc -l)" = "$new" ] || fail "--prune took something new"
 finish

@@ -113,7 +113,7 @@ static void test_views_option(void)
 	write_stf("x.stf", 10, 1);
 	hf_fst_open(&t, &options);
 	got = hf_fst_list(&t, "x@stf/hart0");
-	CHECK_STR(got, "at\nlisting.txt\n");
+	CHECK_STR(got, "at\nlisting.txt\nprofile\nwhere\n");
 	free(got);
 	hf_fst_end(&t);
 }

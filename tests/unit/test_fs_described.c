@@ -103,7 +103,7 @@ static void test_directory(void)
 	check_list("run", "capture.ini\npart0.bin\nsub\n");
 	check_list("run/sub", "part1.bin\n");
 	check_list("shared", "code.bin\ncode.bin@toy\n");
-	check_list("run@toy/hart0", "at\nlisting.txt\nprogram.elf\ntoy\n");
+	check_list("run@toy/hart0", "at\nlisting.txt\nprofile\nprogram.elf\ntoy\nwhere\n");
 	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
 	CHECK_EQ(hf_fst_size(&t, "run@toy/source.toy"), sizeof(struct hf_toy_header) + 2 * RECORDS * 8);
 	check_has("run@toy/info.json", "\"step\":42,\"parts\":2");
@@ -370,12 +370,12 @@ static void test_view_directory(void)
 	hf_fst_begin(&t);
 	write_toy("x.toy", 1, true);
 	open_fs();
-	check_list("x@toy/hart0", "at\nlisting.txt\nprogram.elf\ntoy\n");
+	check_list("x@toy/hart0", "at\nlisting.txt\nprofile\nprogram.elf\ntoy\nwhere\n");
 	check_same("x@toy/hart0/program.elf", "x@toy/hart0/toy/program.elf");
 	check_same("x@toy/hart0/program.elf", "x@toy/hart0/at/3-9/program.elf");
 	check_same("x@toy/hart0/program.elf", "x@toy/hart0/at/3-9/toy/program.elf");
 	check_same("x@toy/hart0/toy/capture.ini", "x@toy/hart0/at/3-9/toy/capture.ini");
-	check_list("x@toy/hart0/at/3-9", "listing.txt\nprogram.elf\ntoy\n");
+	check_list("x@toy/hart0/at/3-9", "listing.txt\nprofile\nprogram.elf\ntoy\n");
 	check_list("x@toy/hart0/at/3-9/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
 	CHECK_EQ(hf_fst_size(&t, "x@toy/hart0/at/3-9/toy/trace.bin"), sizeof(struct hf_toy_header) + 7 * 8);
 	check_has("x@toy/info.json", "\"hart0/toy/trace.bin\"");

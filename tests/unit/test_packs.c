@@ -84,7 +84,7 @@ static void use_packs(void)
 static void reopen(void)
 {
 	hf_packs_free(packs);
-	CHECK_EQ(hf_packs_new(dir, &packs), 0);
+	CHECK_EQ(hf_packs_new(dir, NULL, &packs), 0);
 	use_packs();
 }
 
@@ -154,7 +154,7 @@ static void test_others(void)
 	begin();
 	CHECK(!is_there(1));
 	first = packs;
-	CHECK_EQ(hf_packs_new(another, &packs), 0);
+	CHECK_EQ(hf_packs_new(another, NULL, &packs), 0);
 	use_packs();
 	build(1);
 	CHECK_EQ(hf_packs_flush(packs), 0);
