@@ -37,6 +37,7 @@ enum hf_stream_flags {
 	/* It tells of no traps and no change of exception level: ASTF 3.1, Basic. */
 	HF_STREAM_ONE_LEVEL = 8,
 	HF_STREAM_NO_ACCESSES = 16, /* it knows no memory accesses: ETE */
+	HF_STREAM_NO_TEXTS = 64,    /* software says nothing beside its flow */
 	HF_STREAM_M_PROFILE = 32,   /* one of its harts at least is an Arm core of the M profile */
 	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is a view of it: hf_codec.original */
 };
@@ -174,9 +175,10 @@ enum hf_enc_flags {
 	HF_ENC_LINES = 1,
 	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols: those that its hook symbols asks for */
 	HF_ENC_COUNTS = 4, /* where a sink only counts, it adds up lengths that env->memo has, and makes no bytes */
-	/* With HF_ENC_LINES: each TIMESTAMP event begins a line, "# time ", and makes the end of the line before. Those of
-	 * all harts are merged by time. */
+	/* With HF_ENC_LINES: each TIMESTAMP event begins a line, "# time ", behind the bytes that end the line before (owes).
+	 * Those of all harts are merged by time. */
 	HF_ENC_TIMES = 8,
+	HF_ENC_CHANNELS = 16, /* frames of channels, each of which is a file: codecs/text/text.h */
 };
 
 struct hf_enc_ops {
@@ -204,6 +206,8 @@ struct hf_enc_ops {
 	int (*init)(struct hf_enc *enc);
 	/* Behind the last event of the hart: what is held back, a trailer, or the header of an empty view. */
 	void (*end)(struct hf_enc *enc, struct hf_sink *sink);
+	/* With HF_ENC_TIMES: how many bytes the next event that begins a line writes before it, the last one a line feed. */
+	size_t (*owes)(const struct hf_enc *enc);
 	/* Visits the fields of the state before the next event; loading goes there, whatever was before, or fails f. NULL:
 	 * it has no state. */
 	void (*state)(struct hf_enc *enc, struct hf_fields *f);

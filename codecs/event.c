@@ -14,6 +14,14 @@ const char *hf_mode_name(unsigned mode)
 	return mode < HF_MODE_COUNT ? mode_names[mode] : "?";
 }
 
+const char *hf_marker_name(unsigned what)
+{
+	static const char *const names[HF_MARKERS] = {"marker",  "text", "sample",    "watchpoint", "counter", "trigger",
+						      "control", "call", "exception", "interrupt",  "context"};
+
+	return names[what < HF_MARKERS ? what : HF_MARKER_OTHER];
+}
+
 void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag)
 {
 	*ret_diag = (struct hf_diag){

@@ -32,7 +32,7 @@ enum hf_event_kind {
 	HF_EVENT_CONTEXT,       /* context: holds from here on */
 	HF_EVENT_TIMESTAMP,     /* time */
 	HF_EVENT_CYCLES,        /* time: cycles since the last CYCLES event */
-	HF_EVENT_MARKER,        /* marker: trace event, watchpoint, instrumentation */
+	HF_EVENT_MARKER,        /* marker: what stands beside the flow: text, samples, watchpoints, counters, trace events */
 	HF_EVENT_TRANSACTION,   /* txn */
 	HF_EVENT_DEPENDENCY,    /* txn: one the transaction before it depends on */
 	HF_EVENT_TEXT,          /* text: a comment of the producer */
@@ -110,6 +110,10 @@ enum hf_event_flags {
 	/* TIMESTAMP, CYCLES */
 	HF_EVF_BACK = 1,         /* applies to time.back events before this one */
 	HF_EVF_NO_TIME = 2,      /* the source says that it does not know time.value, which is 0 */
+	HF_EVF_LATE = 4,         /* CYCLES: what it belongs to, or itself, was delayed on its way into the trace */
+	/* MARKER */
+	HF_EVF_AT = 1,           /* marker.value is the pc at which it was */
+	HF_EVF_UNNUMBERED = 2,   /* marker.number is not told, and 0 */
 	/* DISCONTINUITY */
 	HF_EVF_UNTRACED = 1,     /* what lies between was deliberately not traced */
 	/* GAP, DOUBT, NOTE */
@@ -249,10 +253,34 @@ struct hf_ev_time {
 	uint64_t pad;
 };
 
+/* What a MARKER is: hf_event.what. */
+enum hf_marker {
+	HF_MARKER_OTHER,      /* a trace event that only its source explains: type, number, value */
+	HF_MARKER_TEXT,       /* software wrote bytes to channel number: DATA (hf_event.size bytes); they are no line yet */
+	HF_MARKER_SAMPLE,     /* value is a pc that was executed then; type: enum hf_sample */
+	HF_MARKER_WATCHPOINT, /* comparator or watchpoint number; type: enum hf_watch */
+	HF_MARKER_COUNTER,    /* counter number; type: enum hf_counter */
+	HF_MARKER_TRIGGER,    /* trigger number came from outside */
+	HF_MARKER_CONTROL,    /* of the trace unit: code number */
+	HF_MARKER_CALL,       /* a call or a return, to type if that is not 0 */
+	HF_MARKER_EXCEPTION,  /* number; type: enum hf_marker_exception */
+	HF_MARKER_INTERRUPT,  /* the same */
+	HF_MARKER_CONTEXT,    /* number: as the source has it */
+	HF_MARKERS
+};
+
+/* "text", "sample"; "marker" of what is none of them. */
+const char *hf_marker_name(unsigned what);
+
+enum hf_sample { HF_SAMPLE_PC, HF_SAMPLE_ASLEEP, HF_SAMPLE_DENIED };
+enum hf_watch { HF_WATCH_HIT, HF_WATCH_ADDRESS, HF_WATCH_READ, HF_WATCH_WRITE }; /* what value is; HIT: none but a pc */
+enum hf_counter { HF_COUNTER_VALUE, HF_COUNTER_WRAPPED };
+enum hf_marker_exception { HF_MARKER_TAKEN, HF_MARKER_ENTERED, HF_MARKER_EXITED, HF_MARKER_RETURNED };
+
 struct hf_ev_marker {
 	uint64_t value;
 	uint64_t number;
-	uint64_t type;      /* the source format's own */
+	uint64_t type;      /* of OTHER the source format's own */
 };
 
 struct hf_ev_txn {          /* hf_event.size bytes of DATA: metadata, then protocol data */
@@ -303,6 +331,7 @@ struct hf_event {
 		uint16_t clock;    /* TRANSACTION, DEPENDENCY: number of the clock */
 		uint16_t used;     /* DATA: bytes of data.bytes */
 		uint16_t isa;      /* BEGIN: enum hf_isa */
+		uint16_t what;     /* MARKER: enum hf_marker */
 		uint16_t code;     /* GAP, DOUBT, NOTE: an enum hf_err, negated */
 		uint16_t any;      /* of all kinds: whatever it is; 0 where it has no other name */
 	};

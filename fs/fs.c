@@ -2,6 +2,7 @@
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
 #include "fs/capture/all.h"
+#include "fs/bytes/channels.h"
 #include "fs/diff/run.h"
 #include "fs/find/run.h"
 #include "fs/profile/ahead.h"
@@ -97,7 +98,7 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.slices = &fs->slices;
 	fs->tree.profiles = &fs->profiles;
 	fs->tree.wheres = &fs->wheres;
-
+	fs->tree.channels = &fs->channels;
 	fs->tree.hart_states = &fs->hart_states;
 }
 
@@ -135,7 +136,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	hf_slices_init(&fs->slices, &fs->common);
 	hf_profiles_init(&fs->profiles, &fs->common);
 	hf_mades_init(&fs->wheres, &hf_made_where, &fs->common);
-
+	hf_mades_init(&fs->channels, &hf_made_channels, &fs->common);
 	hf_mades_init(&fs->hart_states, &hf_made_hart_state, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
@@ -185,7 +186,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
 	hf_mades_fini(&fs->wheres);
-
+	hf_mades_fini(&fs->channels);
 	hf_mades_fini(&fs->hart_states);
 	hf_profile_ahead_fini(&fs->profiles);
 	hf_profiles_fini(&fs->profiles);

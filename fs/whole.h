@@ -15,7 +15,7 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_slices slices;
 	struct hf_profiles profiles;
-	struct hf_mades wheres;
+	struct hf_mades wheres, channels;
 	struct hf_mades hart_states;
 	struct hf_tree tree;
 	struct hf_job search; /* of the archive for captures */

@@ -42,7 +42,10 @@ CREATE TABLE hart (
 	insns INTEGER NOT NULL,         -- retired instructions
 	attempts INTEGER NOT NULL,      -- instructions that did not retire
 	events INTEGER NOT NULL,
-	chunks INTEGER NOT NULL
+	chunks INTEGER NOT NULL,
+	texts INTEGER NOT NULL,         -- MARKER events: bytes that software wrote,
+	samples INTEGER NOT NULL,       --   samples of the pc,
+	markers INTEGER NOT NULL        --   and all others
 ) STRICT;
 
 -- A row has up to 512 chunks with numbers side by side (index/table/row_page.h). Of each chunk data says, in this order:
@@ -59,6 +62,7 @@ CREATE TABLE hart (
 --   before.value     their values,
 --   before.pending   which access of the last instruction is next,
 --   before.told      and what there was: 1 accesses, 2 values; of the records all are 0
+--   texts, samples, markers   of its events, as in table hart
 --   entry          state of the decoder
 CREATE TABLE chunk (
 	id INTEGER PRIMARY KEY,         -- of the first one
@@ -311,7 +315,8 @@ CREATE TABLE file (
 	stream TEXT,                    -- format as indexed; NULL if the stream could not be opened
 	original TEXT,                  -- the view that is the stream itself
 	version TEXT,                   -- of the format
-	harts TEXT                      -- a line for each: "<id> <insns> <attempts> <events> <chunks> ", then
+	harts TEXT                      -- a line for each: "<id> <insns> <attempts> <events> <chunks>
+	                                --   <texts> <samples> <markers> ", then
 	                                --   "<view>=<size> " for each of its views
 ) STRICT;
 

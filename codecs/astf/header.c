@@ -43,7 +43,7 @@ static void describe(struct hf_astf_stream *s)
 		.arch = HF_ARCH_ARM,
 		.xlen = 64,
 		.isa = HF_ISA_A64,
-		.flags = HF_STREAM_HARTS | HF_STREAM_ORIGINAL | (basic ? HF_STREAM_ONE_LEVEL : 0),
+		.flags = HF_STREAM_HARTS | HF_STREAM_NO_TEXTS | HF_STREAM_ORIGINAL | (basic ? HF_STREAM_ONE_LEVEL : 0),
 		.version = s->version,
 		.json = s->json,
 		.header = h,

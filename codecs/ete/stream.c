@@ -207,7 +207,7 @@ static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struc
 		.arch = HF_ARCH_ARM,
 		.xlen = 64,
 		.isa = HF_ISA_A64,
-		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | (s->hart_count > 1 ? HF_STREAM_MANY : 0) |
+		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | HF_STREAM_NO_TEXTS | (s->hart_count > 1 ? HF_STREAM_MANY : 0) |
 			 (found.m ? HF_STREAM_M_PROFILE : 0),
 		.first_hart = s->harts[0].id,
 		.version = s->version,

@@ -102,7 +102,7 @@ static int open_stream(struct hf_src *src, const struct hf_setup *setup, struct 
 	s->stream.info.arch = HF_ARCH_RISCV;
 	s->stream.info.xlen = (uint8_t)hf_etrace_xlen(setup, HF_SETUP_ANY, &s->params);
 	s->stream.info.isa = s->stream.info.xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
-	s->stream.info.flags = HF_STREAM_HARTS;
+	s->stream.info.flags = HF_STREAM_HARTS | HF_STREAM_NO_TEXTS;
 	if (hf_etrace_framing_has_sources(&s->params, setup))
 		s->stream.info.flags |= HF_STREAM_MANY;
 	s->stream.info.version = hf_etrace_versions[s->params.version];

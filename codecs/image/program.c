@@ -20,6 +20,7 @@ void hf_program_fini(struct hf_program *program)
 	for (size_t i = 0; i < program->count && !program->borrowed; i++)
 		free((uint8_t *)program->pieces[i].bytes);
 	free(program->pieces);
+	free(program->comment);
 	hf_program_init(program);
 }
 
@@ -216,6 +217,19 @@ static void note_riscv(struct hf_program *program, const struct hf_elf_file *fil
 	}
 }
 
+/* More of it is of no use. */
+#define COMMENT_MAX 65536
+
+/* A damaged one is none. */
+static int note_comment(struct hf_program *program, const struct hf_elf_file *file)
+{
+	int err = 0;
+
+	if (!program->comment)
+		err = hf_elf_file_named(file, ".comment", COMMENT_MAX, (uint8_t **)&program->comment, &program->comment_size, NULL);
+	return err == HF_ERR_NOMEM ? err : 0;
+}
+
 int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t bias, struct hf_diag *diag)
 {
 	struct hf_elf_riscv riscv = {0};
@@ -237,6 +251,8 @@ int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t 
 	}
 	if (!err)
 		note_riscv(program, &file, &riscv, bias);
+	if (!err)
+		err = note_comment(program, &file);
 	hf_elf_file_close(&file);
 	return err;
 }

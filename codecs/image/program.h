@@ -29,6 +29,9 @@ struct hf_program {
 	uint32_t extensions;
 	bool has_jvt;
 	uint64_t jvt;
+	/* Section .comment of the first ELF that has one, owned; NULL: none has. */
+	char *comment;
+	size_t comment_size;
 	bool borrowed; /* the bytes of its pieces are somebody else's */
 	/* Where else the bytes of an address are looked for, in that order, if this has none there. Neither they nor the array
 	 * are owned. */

@@ -51,7 +51,7 @@ static inline uint64_t count_insn(struct listing *l, listing_put_fn put, const s
 {
 	const uint32_t of = HF_EVENT_INSN | (uint32_t)(ev->flags & INSN_FLAGS) << 8 | (uint32_t)ev->it << 16;
 	const uint32_t value = remember(l, put, LISTING_NONE, ev, ev->word[0], ev->word[2], of);
-	const bool ends = l->state.line != LISTING_NONE;
+	const unsigned ends = (l->state.line != LISTING_NONE) + (l->state.line == LISTING_TEXT);
 
 	l->state.line = LISTING_INSN;
 	l->state.run = HF_EVENT_NONE;
@@ -154,20 +154,20 @@ static uint64_t count_values(const struct hf_event *ev, const struct hf_stretch 
 
 static_assert(HF_MEMO_STRETCHES == HF_STRETCH_PLACES, "each has its place");
 
-/* The same as of its events. Only the very first line has no end of a line before it. */
+/* The same as of its events. */
 static inline uint64_t count_stretch(struct listing *l, listing_put_fn put, const struct hf_event *ev,
 				     const struct hf_stretch *stretch, uint64_t *insns)
 {
 	struct hf_memo_stretch *known = &l->enc.env->memo->stretch[stretch->place];
 	const uint64_t values = stretch->others ? count_values(ev, stretch) : 0;
+	/* A line of text has two bytes at its end, and before the first line there is none. */
+	const uint64_t quote = l->state.line == LISTING_TEXT, begins = l->state.line == LISTING_NONE;
 	uint64_t size;
 
-	if (known->serial != stretch->serial || l->state.line == LISTING_NONE) {
-		const uint64_t begins = l->state.line == LISTING_NONE;
-
+	if (known->serial != stretch->serial || begins) {
 		size = count_events(l, put, ev, stretch->events, insns);
 		*known = (struct hf_memo_stretch){.serial = stretch->serial,
-						  .value = (size + begins - values) << 8 | l->state.owed};
+						  .value = (size + begins - quote - values) << 8 | l->state.owed};
 		return size;
 	}
 	l->state.line = LISTING_INSN;
@@ -176,7 +176,7 @@ static inline uint64_t count_stretch(struct listing *l, listing_put_fn put, cons
 	if (stretch->others)
 		l->state.place = 0;
 	*insns += stretch->insns;
-	return (known->value >> 8) + values;
+	return (known->value >> 8) + values + quote;
 }
 
 uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n,

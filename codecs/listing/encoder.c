@@ -253,6 +253,8 @@ static inline uint8_t *put_insn(struct listing *l, uint8_t *p, const struct hf_e
 {
 	struct hf_listed_line *line;
 
+	*p = '"';
+	p += l->state.line == LISTING_TEXT;
 	*p = '\n';
 	p += l->state.line != LISTING_NONE;
 	l->state.line = LISTING_INSN;
@@ -488,18 +490,23 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 
 static const struct hf_field_row fields[] = {
 	HF_FIELD_ROW(struct listing_state, ordinal, UINT64_MAX / 2),
-	HF_FIELD_ROW(struct listing_state, line, LISTING_OTHER),
+	HF_FIELD_ROW(struct listing_state, line, LISTING_TEXT),
 	HF_FIELD_ROW(struct listing_state, owed, HF_DISASM_WIDTH),
 	HF_FIELD_ROW(struct listing_state, run, HF_EVENT_KINDS - 1),
 	HF_FIELD_ROW(struct listing_state, place, 2),
 	HF_FIELD_ROW(struct listing_state, ids, HF_CONTEXT_PID | HF_CONTEXT_TID),
+	HF_FIELD_ROW(struct listing_state, channel, UINT64_MAX),
+	HF_FIELD_ROW(struct listing_state, said, LISTING_TEXT_MAX),
 };
 
 static void state(struct hf_enc *enc, struct hf_fields *f)
 {
 	struct listing *l = (struct listing *)enc;
 
+	if (!f->loading && l->state.line != LISTING_TEXT)
+		l->state.channel = l->state.said = 0;
 	HF_FIELD_ROWS(f, fields, &l->state);
+	hf_fields_require(f, l->state.line == LISTING_TEXT || (!l->state.channel && !l->state.said));
 	if (!f->loading)
 		return;
 	/* There may be other symbols. */
@@ -507,6 +514,13 @@ static void state(struct hf_enc *enc, struct hf_fields *f)
 	l->line = (struct hf_line){0};
 	l->inlined = (struct hf_inlined_place){0};
 	set_number(l);
+}
+
+static size_t owes(const struct hf_enc *enc)
+{
+	const unsigned line = ((const struct listing *)enc)->state.line;
+
+	return line == LISTING_TEXT ? 2 : line != LISTING_NONE;
 }
 
 static int init(struct hf_enc *enc)
@@ -525,13 +539,14 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
-	.version = 7,
+	.version = 8,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS | HF_ENC_COUNTS | HF_ENC_TIMES,
 	.size = sizeof(struct listing),
 	.put_known = put_known,
 	.init = init,
 	.put = put,
 	.end = end,
+	.owes = owes,
 	.state = state,
 	.check_params = hf_listing_check_params,
 	.symbols = hf_listing_symbols,

@@ -42,8 +42,16 @@
  *                                    ["isa=" name] [("secure" | "non-secure") ["SM"] ["DIT"] ["SSBS"]
  *                                    ["tcf=" ("sync" | "async" | "asym")] ["absent"]]
  *   "# time" (dec | "?") ["back=" dec]   timestamp; back: it belongs to the event that many before
- *   "# cycles" (dec | "?") ["back=" dec]     cycles since the last such line
- *   "# marker type=" dec "number=" dec "value=" hex
+ *   "# cycles" (dec | "?") ["back=" dec] ["late"]    cycles since the last such line; late: it was delayed
+ *   "# marker type=" dec "number=" dec "value=" hex    an event that only the source explains
+ *   "# text" channel '"' text '"'    what software wrote to that channel (dec): up to a line feed, an event of another kind
+ *                                    or 4096 bytes; escaped as a comment, and \" a quote
+ *   "# sample" ("pc=" pc | "asleep" | "denied")
+ *   "# watchpoint" dec ["pc=" pc] [("address=" | "read=" | "write=") hex]
+ *   "# counter" dec ("value=" dec | "wrapped")
+ *   "# trigger" dec ["pc=" pc] | "# control" dec ["pc=" pc] | "# call" "pc=" pc ["->" pc]
+ *   ("# exception" | "# interrupt") dec ["pc=" pc | "entered" | "exited" | "returned"]  as instrumentation tells it
+ *   "# marker context" hex ["pc=" pc]     the same
  *   "# transaction id=" hex "clock=" dec "delta=" dec "metas=" dec "metasize=" dec ["data=" hex]
  *   "# dependency id=" hex "clock=" dec "delta=" dec
  *   "# comment" text                 of the producer; other than printable ASCII is \n, \t, \r, \xNN, and \\ a
@@ -67,6 +75,7 @@ enum listing_line {
 	LISTING_INSN,  /* an instruction or attempt */
 	LISTING_LOOSE, /* attachments without one */
 	LISTING_OTHER, /* takes no attachments but its own DATA */
+	LISTING_TEXT,  /* what software wrote to a channel: a quote ends it */
 };
 
 /* What is saved at an event boundary. */
@@ -77,7 +86,12 @@ struct listing_state {
 	uint8_t run;      /* kind of the event whose DATA may follow */
 	uint8_t place;    /* pieces of that DATA so far: 0, then 1 and 2 in turn */
 	uint8_t ids;      /* HF_CONTEXT_PID, HF_CONTEXT_TID: known */
+	uint64_t channel; /* of the line of text */
+	uint16_t said;    /* bytes that are on it; LISTING_TEXT_MAX: no more */
 };
+
+/* Bytes that a line of text shows. */
+#define LISTING_TEXT_MAX 4096
 
 struct listing {
 	struct hf_enc enc;

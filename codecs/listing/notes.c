@@ -6,6 +6,8 @@
 
 uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text)
 {
+	if (l->state.line == LISTING_TEXT)
+		*p++ = '"';
 	*p = '\n';
 	p += l->state.line != LISTING_NONE;
 	l->state.line = (uint8_t)line;
@@ -116,14 +118,69 @@ static uint8_t *put_time(struct listing *l, uint8_t *p, const struct hf_event *e
 {
 	p = note(l, p, ev, ev->kind == HF_EVENT_TIMESTAMP ? "# time " : "# cycles ");
 	p = ev->flags & HF_EVF_NO_TIME ? hf_text_put(p, "?") : hf_text_put_dec(p, ev->time.value);
-	return ev->flags & HF_EVF_BACK ? put_dec(p, " back=", ev->time.back) : p;
+	if (ev->flags & HF_EVF_BACK)
+		p = put_dec(p, " back=", ev->time.back);
+	return ev->kind == HF_EVENT_CYCLES && ev->flags & HF_EVF_LATE ? hf_text_put(p, " late") : p;
+}
+
+static uint8_t *begin_text(struct listing *l, uint8_t *p, uint64_t channel)
+{
+	p = put_dec(hf_listing_begin(l, p, LISTING_TEXT, "# text"), " ", channel);
+	l->state.run = HF_EVENT_MARKER;
+	l->state.channel = channel;
+	l->state.said = 0;
+	return hf_text_put(p, " \"");
+}
+
+/* Goes on with the line if that is of the same channel, and not full. */
+static uint8_t *put_text(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	l->state.run = HF_EVENT_MARKER;
+	if (l->state.line == LISTING_TEXT && l->state.channel == ev->marker.number && l->state.said < LISTING_TEXT_MAX)
+		return p;
+	return begin_text(l, p, ev->marker.number);
+}
+
+/* What value, number and type of a marker say. */
+static uint8_t *put_what(uint8_t *p, const struct hf_event *ev)
+{
+	static const char *const samples[] = {"", " asleep", " denied"}, *const watched[] = {"", " address=", " read=", " write="},
+				 *const steps[] = {"", " entered", " exited", " returned"};
+	const uint64_t type = ev->marker.type & 3;
+
+	switch (ev->what) {
+	case HF_MARKER_SAMPLE: return type ? hf_text_put(p, samples[type % 3]) : p;
+	case HF_MARKER_WATCHPOINT: return type ? put_hex(p, watched[type], ev->marker.value) : p;
+	case HF_MARKER_COUNTER: return type ? hf_text_put(p, " wrapped") : put_dec(p, " value=", ev->marker.value);
+	case HF_MARKER_EXCEPTION:
+	case HF_MARKER_INTERRUPT: return hf_text_put(p, steps[type]);
+	case HF_MARKER_CALL:
+		return ev->marker.type ? hf_text_put_hex16(hf_text_put(p, " -> "), ev->marker.type) : p;
+	default: return p;
+	}
 }
 
 static uint8_t *put_marker(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
-	p = put_dec(note(l, p, ev, "# marker"), " type=", ev->marker.type);
-	p = put_dec(p, " number=", ev->marker.number);
-	return put_hex(p, " value=", ev->marker.value);
+	const struct hf_ev_marker *marker = &ev->marker;
+
+	if (ev->what == HF_MARKER_TEXT)
+		return put_text(l, p, ev);
+	p = note(l, p, ev, "# ");
+	p = hf_text_put(p, ev->what == HF_MARKER_CONTEXT ? "marker context" : hf_marker_name(ev->what));
+	if (ev->what == HF_MARKER_OTHER || ev->what >= HF_MARKERS) {
+		p = put_dec(put_dec(p, " type=", marker->type), " number=", marker->number);
+		return put_hex(p, " value=", marker->value);
+	}
+	if (ev->what == HF_MARKER_CONTEXT)
+		p = put_hex(p, " ", marker->number);
+	else if (ev->flags & HF_EVF_UNNUMBERED)
+		p = hf_text_put(p, " ?");
+	else if (ev->what != HF_MARKER_SAMPLE && ev->what != HF_MARKER_CALL)
+		p = put_dec(p, " ", marker->number);
+	if (ev->flags & HF_EVF_AT)
+		p = hf_text_put_hex16(hf_text_put(p, " pc="), marker->value);
+	return put_what(p, ev);
 }
 
 static uint8_t *put_transaction(struct listing *l, uint8_t *p, const struct hf_event *ev)
@@ -192,6 +249,20 @@ static uint8_t *put_escaped(uint8_t *p, const uint8_t *bytes, unsigned n)
 	return p;
 }
 
+/* Bytes of a channel: a line ends behind a line feed, or when it is full. */
+static uint8_t *put_said(struct listing *l, uint8_t *p, const uint8_t *bytes, unsigned n)
+{
+	for (; n; n--, bytes++) {
+		if (l->state.said == LISTING_TEXT_MAX)
+			p = begin_text(l, p, l->state.channel);
+		if (*bytes == '"')
+			*p++ = '\\';
+		p = put_escaped(p, bytes, 1);
+		l->state.said = *bytes == '\n' ? LISTING_TEXT_MAX : l->state.said + 1;
+	}
+	return p;
+}
+
 /* 64-bit words, the last one maybe shorter; the separators before them are chosen by first, odd, even. */
 static uint8_t *put_words(struct listing *l, uint8_t *p, const uint8_t *bytes, unsigned n, const char *const sep[3],
 			  bool minimal)
@@ -241,6 +312,10 @@ static uint8_t *put_data(struct listing *l, uint8_t *p, const struct hf_event *e
 			*p++ = ' ';
 		l->state.place = l->state.place || n;
 		return put_escaped(p, bytes, n);
+	case HF_EVENT_MARKER:
+		if (l->state.line == LISTING_TEXT)
+			return put_said(l, p, bytes, n);
+		return put_bytes(l, p, bytes, n);
 	case HF_EVENT_TRANSACTION:
 	case HF_EVENT_OPAQUE:
 	case HF_EVENT_DATA:

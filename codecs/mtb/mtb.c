@@ -51,7 +51,7 @@ static int open_stream(struct hf_src *src, const struct hf_setup *setup, struct 
 		.arch = HF_ARCH_ARM,
 		.xlen = 32,
 		.isa = HF_ISA_T32,
-		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | HF_STREAM_M_PROFILE,
+		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | HF_STREAM_NO_TEXTS | HF_STREAM_M_PROFILE,
 		.version = "MTB",
 		.json = "",
 	};

@@ -31,7 +31,8 @@ static void note_ids(struct hf_ntrace_dec *d)
 /* Whether the message is about the flow. */
 static bool is_flow(const struct hf_ntrace_message *msg)
 {
-	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && msg->tcode < HF_NTRACE_VENDOR_FIRST;
+	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && !hf_ntrace_is_beside(msg->tcode) &&
+	       msg->tcode < HF_NTRACE_VENDOR_FIRST;
 }
 
 /* If a SRC has so many messages, it does not come from damage. */
@@ -43,10 +44,10 @@ static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *m
 	uint8_t *heard = &d->heard[msg->src];
 	bool enough;
 
-	if (!d->params.srcbits || msg->src == d->dec.hart || !is_flow(msg))
+	if (!d->params.srcbits || msg->src == d->dec.hart || !(is_flow(msg) || hf_ntrace_is_beside(msg->tcode)))
 		return;
 	enough = *heard < BELIEVED && ++*heard == BELIEVED;
-	if (enough || hf_ntrace_is_sync(msg->tcode))
+	if (enough || hf_ntrace_is_sync(msg->tcode) || msg->tcode == HF_NTRACE_CIRCUIT_SYNC)
 		add_hart(d, msg->src);
 }
 
@@ -56,19 +57,16 @@ static void count_unsynced(struct hf_ntrace_state *s, const struct hf_ntrace_mes
 		s->unsynced = HF_NTRACE_SYNCED;
 	else if (s->unsynced != HF_NTRACE_SYNCED)
 		s->unsynced += is_flow(msg);
+	s->beside += hf_ntrace_is_beside(msg->tcode);
 }
 
-#define DATA_ACQUISITION 7
-
-/* At the end: reports that the hart never synchronised, or sent nothing about the flow, as it has nothing else to show. */
+/* At the end: reports that the hart never synchronised, or sent nothing that says anything. */
 static void tell_unsynced(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 
-	if (!s->unsynced && s->reserved)
-		hf_ntrace_push_loss(d, HF_EVENT_GAP,
-				    s->acquired == s->reserved ? HF_ERR_NTRACE_ACQUIRED : HF_ERR_NTRACE_RESERVED,
-				    hf_ntrace_input_at(&d->input), 0, s->reserved);
+	if (!s->unsynced && !s->beside && s->reserved)
+		hf_ntrace_push_loss(d, HF_EVENT_GAP, HF_ERR_NTRACE_RESERVED, hf_ntrace_input_at(&d->input), 0, s->reserved);
 	if (!s->unsynced || s->unsynced == HF_NTRACE_SYNCED)
 		return;
 	if (!s->lost_code)
@@ -128,7 +126,6 @@ static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 		if (ours && s->known)
 			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, code, at, length, detail);
 		s->reserved += ours;
-		s->acquired += ours && msg->tcode == DATA_ACQUISITION;
 		pass(d, length);
 		return;
 	}
@@ -162,7 +159,7 @@ static void begin_part(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 
 	*s = (struct hf_ntrace_state){
-		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .acquired = s->acquired,
+		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .beside = s->beside,
 		.unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	hf_return_stack_clear(&d->calls);
 	if (d->params.wrapped)
@@ -253,7 +250,7 @@ static int fetch(struct hf_ntrace_dec *d)
 
 	if (!s->hinted)
 		hint(d);
-	for (unsigned i = 0; i < 64 && s->phase == HF_NTRACE_PHASE_FETCH && d->plan_count + 16 < HF_NTRACE_PLANS; i++) {
+	for (unsigned i = 0; i < 64 && s->phase == HF_NTRACE_PHASE_FETCH && d->plan_count + HF_NTRACE_BESIDE_PLANS < HF_NTRACE_PLANS; i++) {
 		err = hf_ntrace_input_look(&d->input, &bytes, &n);
 		if (err)
 			return err;
@@ -458,7 +455,8 @@ static const struct hf_field_row fields[] = {
 	FIELD(lost_bytes, UINT64_MAX),
 	FIELD(lost_detail, UINT64_MAX),
 	FIELD(reserved, UINT64_MAX),
-	FIELD(acquired, UINT64_MAX),
+	FIELD(beside, UINT64_MAX),
+	FIELD(placed, 1),
 	FIELD(unsynced, UINT64_MAX),
 };
 

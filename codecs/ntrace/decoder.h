@@ -70,7 +70,9 @@ struct hf_ntrace_state {
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
 	uint32_t lost_back;   /* hf_event.back */
-	uint64_t reserved, acquired; /* messages with a reserved TCODE, and with that of Data Acquisition among them */
+	uint64_t reserved;    /* messages with a reserved TCODE */
+	uint64_t beside;      /* messages of what is beside the flow */
+	uint8_t placed;       /* In-Circuit Trace said where ref is */
 	uint64_t unsynced;    /* messages about the flow before the first synchronising one; or HF_NTRACE_SYNCED */
 };
 
@@ -90,6 +92,8 @@ struct hf_ntrace_plan {
 /* The most entries of a piece: its blocks and a few single events. */
 #define HF_NTRACE_PIECE_PLANS (HF_NTRACE_PIECE + 16)
 #define HF_NTRACE_PLANS 1024
+/* The most entries of what a message says beside the flow. */
+#define HF_NTRACE_BESIDE_PLANS 32
 /* A batch ends with the piece that brings it to so many events. */
 #define HF_NTRACE_BATCH 8192
 
@@ -160,6 +164,11 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 
 /* Executes one piece of the message, as the phase says. */
 void hf_ntrace_run(struct hf_ntrace_dec *d);
+
+/* ---- beside.c ---- */
+
+/* Tells what a message says beside the flow. */
+void hf_ntrace_tell(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg);
 
 /* ---- context.c ---- */
 

@@ -86,7 +86,7 @@ void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t det
 		s->lost_bytes = 0;
 		s->lost_back = 0;
 	}
-	s->known = 0;
+	s->known = s->placed = 0;
 	s->phase = HF_NTRACE_PHASE_FETCH;
 	forget(d);
 }
@@ -781,7 +781,7 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 static void keep_time(struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
 {
 	s->message_timed = msg->has_time;
-	if (hf_ntrace_is_sync(msg->tcode))
+	if (hf_ntrace_is_sync(msg->tcode) || msg->tcode == HF_NTRACE_CIRCUIT_SYNC)
 		s->time = msg->time;
 	else if (msg->has_time)
 		s->time += msg->time;
@@ -807,6 +807,10 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	s->hist = msg->hist ? msg->hist : 1;
 	s->reset = sync && (msg->sync == HF_NTRACE_SYNC_RESET || msg->sync == HF_NTRACE_SYNC_POWER);
 	keep_time(s, msg);
+	if (hf_ntrace_is_beside(msg->tcode)) {
+		hf_ntrace_tell(d, msg);
+		return;
+	}
 	if (hf_ntrace_is_odd(msg))
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_VALUE, s->message_at, 0, msg->tcode);
 	/* Damage can merge two messages into one with a time. If the last sync had no time, no message has one. */

@@ -76,6 +76,8 @@ bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field)
 		return msg->rcode == HF_NTRACE_RCODE_HREPEAT;
 	if (field == HIST && msg->tcode == HF_NTRACE_CORRELATION)
 		return msg->cdf == 1;
+	if (field == CKDATA1)
+		return msg->cdf == 1;
 	return true;
 }
 
@@ -262,6 +264,13 @@ static bool is_reserved(const struct hf_ntrace_message *msg)
 		return msg->hist == 0;
 	case HF_NTRACE_CORRELATION:
 		return msg->cdf > 1 || (msg->cdf == 1 && msg->hist == 0);
+	case HF_NTRACE_DATA_ACQUISITION:
+	case HF_NTRACE_AUX_ACCESS_WRITE:
+		/* so many bytes were written: those up to the end of a word */
+		return msg->value >> (32 - 8 * (msg->icnt & 3));
+	case HF_NTRACE_CIRCUIT:
+	case HF_NTRACE_CIRCUIT_SYNC:
+		return msg->cdf > 1;
 	default:
 		return false;
 	}

@@ -72,14 +72,15 @@ struct hf_ntrace_message {
 	uint8_t tcode;
 	bool has_src;     /* SRC was read; true if the whole message was read */
 	bool has_time;    /* TSTAMP */
-	uint8_t sync, btype, rcode, etype, evcode, cdf;
+	uint8_t sync, btype, rcode, etype, evcode, cdf, cksrc;
 	uint16_t src;
 	uint32_t length;  /* bytes */
 	uint32_t hrepeat; /* HREPEAT; in RepeatBranch: B-CNT */
 	uint32_t hist;    /* HIST; in ResourceFull with RCODE 1 or 2: RDATA0 */
-	uint64_t icnt;    /* I-CNT; in ResourceFull with another RCODE: RDATA0 */
+	uint64_t icnt;    /* I-CNT, IDTAG; in ResourceFull with another RCODE: RDATA0 */
 	uint64_t address; /* F-ADDR or U-ADDR, with bit 0 back in place */
-	uint64_t value;   /* PROCESS or ECODE; in a vendor's message: the first 64 bits behind SRC */
+	uint64_t value;   /* PROCESS, ECODE, DATA or CKDATA0; in a vendor's message: the first 64 bits behind SRC */
+	uint64_t value1;  /* CKDATA1 */
 	uint64_t time;
 };
 
@@ -108,6 +109,13 @@ static inline bool hf_ntrace_is_sync(unsigned tcode)
 {
 	return tcode == HF_NTRACE_SYNC || tcode == HF_NTRACE_DIRECT_BRANCH_SYNC ||
 	       tcode == HF_NTRACE_INDIRECT_BRANCH_SYNC || tcode == HF_NTRACE_INDIRECT_BRANCH_HIST_SYNC;
+}
+
+/* What says nothing about the flow: text of software, samples, events. */
+static inline bool hf_ntrace_is_beside(unsigned tcode)
+{
+	return tcode == HF_NTRACE_DATA_ACQUISITION || tcode == HF_NTRACE_AUX_ACCESS_WRITE || tcode == HF_NTRACE_CIRCUIT ||
+	       tcode == HF_NTRACE_CIRCUIT_SYNC;
 }
 
 /* A byte between two messages: idle, or memory that was never written. */

@@ -112,6 +112,15 @@ static void put_alone(struct hf_stf_enc *e, struct hf_sink *sink, const struct h
 		hf_stf_enc_need_header(e, sink);
 		put_text(e, sink, ev);
 		break;
+	case HF_EVENT_MARKER:
+		hf_stf_enc_need_header(e, sink);
+		if (ev->what == HF_MARKER_TEXT) {
+			hf_stf_write_remark(sink, "the next comment is text on channel %llu", (unsigned long long)ev->marker.number);
+			put_text(e, sink, ev);
+		} else {
+			put_foreign(e, sink, ev);
+		}
+		break;
 	case HF_EVENT_DISCONTINUITY:
 		/* FORCE_PC says it, also where the flow happens to go on at the next address */
 		if (e->s.flags & HF_STF_ENC_BEGUN)
@@ -181,7 +190,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_stf = {
 	.name = "stf",
 	.view = "trace.stf",
-	.version = 7,
+	.version = 8,
 	.refuses = refuses,
 	.size = sizeof(struct hf_stf_enc),
 	.init = init,

@@ -288,7 +288,7 @@ static void fill_info(struct hf_stf_stream *s, uint32_t hart)
 	info->isa = isa;
 	info->extensions = h->extensions;
 	info->xlen = isa == HF_ISA_RV64 || isa == HF_ISA_A64 ? 64 : 32;
-	info->flags = HF_STREAM_HARTS;
+	info->flags = HF_STREAM_HARTS | HF_STREAM_NO_TEXTS;
 	/* as ours say it of a Basic ASTF trace */
 	if (info->arch == HF_ARCH_ARM && !(h->features & HF_STF_FEATURE_EVENT))
 		info->flags |= HF_STREAM_ONE_LEVEL;

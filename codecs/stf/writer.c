@@ -118,8 +118,8 @@ void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev)
 		remark_time(sink, "cycles", ev);
 		break;
 	case HF_EVENT_MARKER:
-		hf_stf_write_remark(sink, "marker %llu: type %llu, value 0x%llx", (unsigned long long)ev->marker.number,
-				    (unsigned long long)ev->marker.type, first);
+		hf_stf_write_remark(sink, "%s %llu: type %llu, value 0x%llx", hf_marker_name(ev->what),
+				    (unsigned long long)ev->marker.number, (unsigned long long)ev->marker.type, first);
 		break;
 	case HF_EVENT_MEM:
 	case HF_EVENT_BUS:

@@ -211,12 +211,6 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 	return err;
 }
 
-/* The end of a line is made with the line behind it. */
-static uint64_t where_made(const struct hf_bytes *bytes, uint64_t offset)
-{
-	return offset && hf_fs_view_ops(bytes->view)->flags & HF_ENC_LINES ? offset - 1 : offset;
-}
-
 static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint32_t hart, uint64_t offset,
 			struct hf_worker *worker, uint64_t *ret_ordinal)
 {
@@ -227,7 +221,6 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 	struct hf_slice_encoder *encoder;
 	int err = facts && row ? prepare(worker, open, bytes->view) : HF_ERR_NOMEM;
 
-	offset = where_made(bytes, offset);
 	if (!err)
 		err = hf_view_table_chunk_of(open->table[bytes->view], hart, offset, row);
 	if (!err)

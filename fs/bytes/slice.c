@@ -165,7 +165,7 @@ static struct hf_slice *new_slice(struct hf_slices *slices, const struct hf_slic
 	slice->bytes = sizeof *slice;
 	slices->bytes += slice->bytes;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
-		if (i == HF_VIEW_RECORDS || i == HF_VIEW_PROGRAM || hart->view[i].size == HF_NOWHERE)
+		if (i == HF_VIEW_RECORDS || i == HF_VIEW_PROGRAM || hf_fs_view_ops(i)->flags & HF_ENC_CHANNELS || hart->view[i].size == HF_NOWHERE)
 			continue;
 		slice->part[i].state = HF_SLICE_UNKNOWN;
 		if (!hf_slice_is_lines(i))

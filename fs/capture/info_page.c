@@ -77,6 +77,24 @@ static void put_machine(struct hf_sink *sink, const struct hf_stream *stream)
 		hf_sink_printf(sink, ", vectors of %u bits", (unsigned)info->vlen);
 }
 
+/* "; 26 texts, 3 samples" */
+static void put_told(struct hf_sink *sink, const struct hf_told *told)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} counts[] = {{told->texts, "text"}, {told->samples, "sample"}, {told->markers, "marker"}};
+	const char *before = "; ";
+
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		if (!counts[i].count)
+			continue;
+		hf_sink_printf(sink, "%s", before);
+		put_count(sink, counts[i].count, counts[i].what);
+		before = ", ";
+	}
+}
+
 static void put_instructions(struct hf_sink *sink, const struct hf_open *open, const struct hf_facts *facts)
 {
 	const uint64_t size = open->trace.identity.size;
@@ -90,6 +108,7 @@ static void put_instructions(struct hf_sink *sink, const struct hf_open *open, c
 		hf_sink_printf(sink, ", ");
 		put_count(sink, sum.attempts, "attempt");
 	}
+	put_told(sink, &sum.told);
 	if (sum.insns)
 		hf_sink_printf(sink, ", %.3g bits each", (double)size * 8 / (double)sum.insns);
 }
@@ -211,7 +230,7 @@ static void put_hart(struct hf_sink *sink, const struct hf_facts_hart *hart, boo
 		hf_sink_printf(sink, ": ");
 	}
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		if (hart->view[i].size != HF_NOWHERE)
+		if (hart->view[i].size != HF_NOWHERE && !(hf_fs_view_ops(i)->flags & HF_ENC_CHANNELS))
 			put_view(sink, &first, hf_fs_view_ops(i)->view, hart->view[i].size);
 	if (hart->no_program) {
 		begin_line(sink, "");
@@ -246,7 +265,7 @@ static void put_refusals(struct hf_sink *sink, const struct hf_facts *facts)
 		const char *name = hf_fs_view_ops(i)->view;
 		const size_t dir = hf_view_dir(i, NULL);
 
-		if (!facts->refusal[i])
+		if (!facts->refusal[i] || hf_fs_view_ops(i)->flags & HF_ENC_CHANNELS)
 			continue;
 		begin_line(sink, label);
 		hf_sink_printf(sink, "%.*s: ", dir ? (int)dir : (int)strlen(name), name);

@@ -96,7 +96,8 @@ void hf_facts_unref(struct hf_facts *facts)
 bool hf_facts_same_hart(const struct hf_index_hart *a, const struct hf_index_hart *b)
 {
 	return a->id == b->id && a->insns == b->insns && a->attempts == b->attempts && a->events == b->events &&
-	       a->chunks == b->chunks;
+	       a->chunks == b->chunks && a->told.texts == b->told.texts && a->told.samples == b->told.samples &&
+	       a->told.markers == b->told.markers;
 }
 
 static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart *b)
@@ -153,6 +154,7 @@ struct hf_facts_sum hf_facts_sum(const struct hf_facts *facts)
 	for (size_t i = 0; i < facts->hart_count; i++) {
 		sum.insns += facts->hart[i].info.insns;
 		sum.attempts += facts->hart[i].info.attempts;
+		hf_told_add(&sum.told, &facts->hart[i].info.told);
 	}
 	return sum;
 }

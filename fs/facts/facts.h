@@ -65,6 +65,7 @@ const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t
 /* Of all harts together. */
 struct hf_facts_sum {
 	uint64_t insns, attempts;
+	struct hf_told told;
 };
 struct hf_facts_sum hf_facts_sum(const struct hf_facts *facts);
 

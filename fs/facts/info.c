@@ -76,7 +76,7 @@ static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, co
 	char name[128], reason[320];
 	const bool lacking = lacks_program(facts, hart, view, reason, sizeof reason);
 
-	if (hart->view[view].size == HF_NOWHERE && !lacking)
+	if ((hart->view[view].size == HF_NOWHERE && !lacking) || ops->flags & HF_ENC_CHANNELS)
 		return;
 	snprintf(name, sizeof name, "hart%u/%s", (unsigned)hart->info.id, ops->view);
 	put_view(json, name, hart->view[view].size, lacking ? reason : NULL);
@@ -89,7 +89,7 @@ static void put_refusal(struct hf_json *json, const struct hf_facts *facts, size
 	const size_t dir = hf_view_dir(view, NULL);
 	char text[128];
 
-	if (!facts->refusal[view])
+	if (!facts->refusal[view] || hf_fs_view_ops(view)->flags & HF_ENC_CHANNELS)
 		return;
 	snprintf(text, sizeof text, "%.*s", dir ? (int)dir : (int)strlen(name), name);
 	put_view(json, text, 0, facts->refusal[view]);
@@ -192,6 +192,9 @@ static void put_harts(struct hf_json *json, const struct hf_stream *stream, cons
 		hf_json_u64(json, "id", facts->hart[i].info.id);
 		hf_json_u64(json, "instructions", facts->hart[i].info.insns);
 		hf_json_u64(json, "attempts", facts->hart[i].info.attempts);
+		hf_json_u64(json, "texts", facts->hart[i].info.told.texts);
+		hf_json_u64(json, "samples", facts->hart[i].info.told.samples);
+		hf_json_u64(json, "markers", facts->hart[i].info.told.markers);
 		if (stream && stream->codec->xlen)
 			hf_json_u64(json, "xlen", hf_stream_xlen(stream, facts->hart[i].info.id));
 		hf_json_close(json, '}');

@@ -110,14 +110,14 @@ static int make_facts_harts(struct hf_open *open, const struct hf_facts *recalle
 	return err;
 }
 
-/* Whether a stream that should have instructions has none, or could not be opened. */
+/* Whether a stream that should have instructions has none, nor anything beside them, or could not be opened. */
 static bool is_void(const struct hf_open *open)
 {
 	const struct hf_index_hart *harts;
 	const size_t count = open->stream ? hf_index_harts(open->index, &harts) : 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (harts[i].insns || harts[i].attempts)
+		if (harts[i].insns || harts[i].attempts || harts[i].told.texts || harts[i].told.samples || harts[i].told.markers)
 			return false;
 	return !open->stream || (open->stream->info.flags & HF_STREAM_HARTS);
 }

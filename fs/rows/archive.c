@@ -108,7 +108,7 @@ static int begin_indexed(struct hf_rows *rows, void **ret_own, struct hf_open **
 
 /* ---- hart ---- */
 
-enum { HART_NUMBER = HF_AT_CAPTURE + 1, HART_INSTRUCTIONS, HART_ATTEMPTS, HART_EVENTS, HART_CHUNKS };
+enum { HART_NUMBER = HF_AT_CAPTURE + 1, HART_INSTRUCTIONS, HART_ATTEMPTS, HART_EVENTS, HART_CHUNKS, HART_TEXTS, HART_SAMPLES, HART_MARKERS };
 
 static const struct hf_column hart_columns[] = {
 	{"capture", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
@@ -117,6 +117,9 @@ static const struct hf_column hart_columns[] = {
 	[HART_ATTEMPTS] = {"attempts", HF_COLUMN_ASKED},
 	[HART_EVENTS] = {"events", HF_COLUMN_ASKED},
 	[HART_CHUNKS] = {"chunks", HF_COLUMN_ASKED},
+	[HART_TEXTS] = {"texts", HF_COLUMN_ASKED},
+	[HART_SAMPLES] = {"samples", HF_COLUMN_ASKED},
+	[HART_MARKERS] = {"markers", HF_COLUMN_ASKED},
 };
 
 static int begin_harts(struct hf_rows *rows, void **ret_own, size_t *ret_count)
@@ -141,6 +144,9 @@ static void put_hart(const struct hf_rows *rows, void *own, size_t i, struct hf_
 	hf_row_number(rows, row, HART_ATTEMPTS, harts[i].attempts);
 	hf_row_number(rows, row, HART_EVENTS, harts[i].events);
 	hf_row_number(rows, row, HART_CHUNKS, harts[i].chunks);
+	hf_row_number(rows, row, HART_TEXTS, harts[i].told.texts);
+	hf_row_number(rows, row, HART_SAMPLES, harts[i].told.samples);
+	hf_row_number(rows, row, HART_MARKERS, harts[i].told.markers);
 }
 
 static const struct hf_rows_list hart_how = {.begin = begin_harts, .put = put_hart, .end = put_open};

@@ -243,7 +243,10 @@ HF_EVENT_TABLE(gap, 0, gap_columns, gap_how);
 
 /* ---- marker ---- */
 
-enum { MARKER_TYPE = HF_AT_ORDINAL + 1, MARKER_NUMBER, MARKER_VALUE };
+enum { MARKER_TYPE = HF_AT_ORDINAL + 1, MARKER_NUMBER, MARKER_VALUE, MARKER_KIND, MARKER_PC, MARKER_TEXT };
+
+/* So much of a text is in a row. */
+#define TEXT_MAX 1024
 
 static const struct hf_column marker_columns[] = {
 	HF_HART_COLUMNS,
@@ -251,15 +254,40 @@ static const struct hf_column marker_columns[] = {
 	[MARKER_TYPE] = {"type", HF_COLUMN_ASKED},
 	[MARKER_NUMBER] = {"number", HF_COLUMN_ASKED},
 	[MARKER_VALUE] = {"value", HF_COLUMN_ASKED},
+	[MARKER_KIND] = {"kind", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
+	[MARKER_PC] = {"pc", HF_COLUMN_ASKED},
+	[MARKER_TEXT] = {"text", HF_COLUMN_TEXT},
 };
+
+static void put_text(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row)
+{
+	char text[TEXT_MAX];
+	size_t n = 0;
+
+	for (const struct hf_event *ev = at->ev + 1; ev < at->end && ev->kind == HF_EVENT_DATA; ev++) {
+		const size_t more = ev->used < sizeof text - n ? ev->used : sizeof text - n;
+
+		memcpy(text + n, ev->data.bytes, more);
+		n += more;
+	}
+	hf_row_copy(rows, row, MARKER_TEXT, text, n);
+}
 
 static bool put_marker(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row)
 {
 	const struct hf_ev_marker *marker = &at->ev->marker;
 
-	hf_row_number(rows, row, MARKER_TYPE, marker->type);
-	hf_row_number(rows, row, MARKER_NUMBER, marker->number);
-	hf_row_number(rows, row, MARKER_VALUE, marker->value);
+	hf_row_word(rows, row, MARKER_KIND, hf_marker_name(at->ev->what));
+	if (at->ev->what == HF_MARKER_TEXT)
+		put_text(rows, at, row);
+	else
+		hf_row_number(rows, row, MARKER_TYPE, marker->type);
+	if (!(at->ev->flags & HF_EVF_UNNUMBERED))
+		hf_row_number(rows, row, MARKER_NUMBER, marker->number);
+	if (at->ev->flags & HF_EVF_AT)
+		hf_row_number(rows, row, MARKER_PC, marker->value);
+	else if (at->ev->what != HF_MARKER_TEXT)
+		hf_row_number(rows, row, MARKER_VALUE, marker->value);
 	return true;
 }
 

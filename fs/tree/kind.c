@@ -4,6 +4,7 @@
 #include "codecs/base/errors.h"
 #include "fs/base/log_ring.h"
 #include "fs/base/views.h"
+#include "fs/bytes/channels.h"
 #include "fs/bytes/kinds.h"
 #include "fs/bytes/slice.h"
 #include "fs/facts/info.h"
@@ -230,7 +231,7 @@ static bool each_file(const struct hf_look *look, struct hf_node_key key, size_t
 
 	for (key.view = 0; key.view < end && more; key.view++) {
 		key.cut &= key.view < HF_ENC_COUNT;
-		if (!hf_view_dir(key.view, NULL))
+		if (!hf_view_dir(key.view, NULL) && key.view != hf_views_channels())
 			more = offer(look, hf_fs_view_ops(key.view)->view, &key);
 	}
 	return more;
@@ -281,6 +282,52 @@ static bool each_side(const struct hf_look *look, struct hf_node_key key)
 			more = each_dir_view(look, key);
 	}
 	return more;
+}
+
+/* ---- texts: a file for each channel, which key.view is the number of ---- */
+
+static int size_texts(const struct hf_subject *of, uint64_t *ret_size)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, of->key->hart);
+	const size_t view = hf_views_channels();
+	const uint64_t size = hart && view < HF_VIEW_COUNT ? hart->view[view].size : HF_NOWHERE;
+
+	*ret_size = 0;
+	return size && size != HF_NOWHERE ? 0 : HF_ERR_NOT_FOUND;
+}
+
+static bool each_channel(const struct hf_look *look, struct hf_node_key key)
+{
+	struct hf_channels *channels;
+	bool more = true;
+
+	if (hf_channels_get(look->tree->channels, key.capture, look->facts, key.hart, &channels))
+		return true;
+	for (size_t i = 0; i < channels->count && more; i++) {
+		char name[32];
+
+		key.view = channels->channel[i].number;
+		snprintf(name, sizeof name, "%u.txt", (unsigned)key.view);
+		more = offer(look, name, &key);
+	}
+	hf_made_put(&channels->made);
+	return more;
+}
+
+static int bytes_channel(const struct hf_subject *of, struct hf_bytes *ret_bytes)
+{
+	return hf_channels_bytes(of->tree->channels, of->key->capture, of->facts, of->key->hart, of->key->view, ret_bytes);
+}
+
+static int size_channel(const struct hf_subject *of, uint64_t *ret_size)
+{
+	struct hf_bytes bytes;
+	int err = bytes_channel(of, &bytes);
+
+	*ret_size = err ? 0 : bytes.size;
+	if (!err)
+		hf_bytes_unref(&bytes);
+	return err;
 }
 
 /* ---- slices ---- */

@@ -44,6 +44,7 @@ struct hf_tree {
 	struct hf_slices *slices;
 	struct hf_profiles *profiles;
 	struct hf_mades *wheres;
+	struct hf_mades *channels;
 	struct hf_mades *hart_states;
 
 	struct hf_nodes nodes;

@@ -78,6 +78,9 @@ static void put_known(struct asked *asked, const struct about *about)
 		put_number(asked, "hart", hart->info.id);
 	put_number(asked, "instructions", hart ? hart->info.insns : sum.insns);
 	put_number(asked, "attempts", hart ? hart->info.attempts : sum.attempts);
+	put_number(asked, "texts", hart ? hart->info.told.texts : sum.told.texts);
+	put_number(asked, "samples", hart ? hart->info.told.samples : sum.told.samples);
+	put_number(asked, "markers", hart ? hart->info.told.markers : sum.told.markers);
 	put_number(asked, "problems", known->problems);
 }
 

@@ -5,6 +5,7 @@
 
 #include "codecs/codec.h"
 #include "index/base/digest.h"
+#include "index/base/hart.h"
 #include "index/base/prefix_digest.h"
 
 #define HF_ENTRY_MAX (HF_MARK_SIZE + HF_STATE_MAX)
@@ -20,6 +21,7 @@ struct hf_chunk {
 	uint64_t discard;	/* events to pass over after loading the entry */
 	uint64_t attempts;	/* instructions in it that did not retire, */
 	uint64_t problems;	/* and gaps, doubts and notes */
+	struct hf_told told;
 	struct hf_digest digest;
 	struct hf_prefix_digest before; /* what the hart did before it; empty for the records */
 	uint32_t entry_size;

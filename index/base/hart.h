@@ -5,6 +5,18 @@
 
 #include "codecs/base/err.h"
 
+/* What the source says beside the flow: MARKER events, all others are markers. */
+struct hf_told {
+	uint64_t texts, samples, markers;
+};
+
+static inline void hf_told_add(struct hf_told *sum, const struct hf_told *more)
+{
+	sum->texts += more->texts;
+	sum->samples += more->samples;
+	sum->markers += more->markers;
+}
+
 struct hf_index_hart {
 	uint64_t slot;	   /* the file's number for it */
 	uint32_t id;	   /* source id: the directory is "hart<id>" */
@@ -12,6 +24,7 @@ struct hf_index_hart {
 	uint64_t attempts; /* not retired */
 	uint64_t events;
 	uint64_t chunks; /* at least 1 */
+	struct hf_told told;
 };
 
 /* A problem found while indexing, a line of errors.txt. */

@@ -93,7 +93,7 @@ static bool take_number(const char **at, char end, uint64_t max, uint64_t *ret_v
 	return *stop == end && *ret_value <= max;
 }
 
-/* One line: "<id> <insns> <attempts> <events> <chunks>", then " <view>=<size>" for each view, then a line break. */
+/* One line: "<id> <insns> <attempts> <events> <chunks> <texts> <samples> <markers>", then " <view>=<size>" for each view, then a line break. */
 static bool take_hart(const struct hf_catalogue_views *views, const char **at, struct hf_index_hart *hart,
 		      uint64_t *size)
 {
@@ -104,7 +104,10 @@ static bool take_hart(const struct hf_catalogue_views *views, const char **at, s
 		size[i] = HF_NOWHERE;
 	if (!take_number(at, ' ', UINT32_MAX, &id) || !take_number(at, ' ', HF_COUNT_MAX, &hart->insns) ||
 	    !take_number(at, ' ', HF_COUNT_MAX, &hart->attempts) ||
-	    !take_number(at, ' ', HF_COUNT_MAX, &hart->events) || !take_number(at, ' ', HF_COUNT_MAX, &hart->chunks))
+	    !take_number(at, ' ', HF_COUNT_MAX, &hart->events) || !take_number(at, ' ', HF_COUNT_MAX, &hart->chunks) ||
+	    !take_number(at, ' ', HF_COUNT_MAX, &hart->told.texts) ||
+	    !take_number(at, ' ', HF_COUNT_MAX, &hart->told.samples) ||
+	    !take_number(at, ' ', HF_COUNT_MAX, &hart->told.markers))
 		return false;
 	hart->id = (uint32_t)id;
 	while (**at != '\n') {
@@ -200,8 +203,9 @@ static char *put_harts(const struct hf_catalogue_views *views, const struct hf_c
 	for (size_t i = 0; i < entry->hart_count; i++) {
 		const struct hf_index_hart *hart = &entry->hart[i];
 
-		fprintf(out, "%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ", hart->id, hart->insns,
-			hart->attempts, hart->events, hart->chunks);
+		fprintf(out, "%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ",
+			hart->id, hart->insns, hart->attempts, hart->events, hart->chunks, hart->told.texts,
+			hart->told.samples, hart->told.markers);
 		for (size_t k = 0; k < views->count; k++)
 			if (entry->size[i * views->count + k] != HF_NOWHERE)
 				fprintf(out, "%s=%" PRIu64 " ", views->name[k], entry->size[i * views->count + k]);

@@ -21,6 +21,7 @@ static void close_store(struct hf_index_part *p)
 /* Sums over a range of chunks. */
 struct sums {
 	uint64_t attempts, events, problems;
+	struct hf_told told;
 };
 
 static int sum_chunks(struct hf_index_part *p, uint64_t first, uint64_t end, struct sums *ret_sums)
@@ -34,6 +35,7 @@ static int sum_chunks(struct hf_index_part *p, uint64_t first, uint64_t end, str
 		ret_sums->attempts += chunk.attempts;
 		ret_sums->events += chunk.events;
 		ret_sums->problems += chunk.problems;
+		hf_told_add(&ret_sums->told, &chunk.told);
 	}
 	return err < 0 ? err : 0;
 }
@@ -185,11 +187,13 @@ int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_run_sta
 	/* Only the start and entry of the chunk count: the rest is counted again. */
 	ret_start->chunk.number = id & HF_NUMBER_MAX;
 	ret_start->chunk.pc = ret_start->chunk.events = ret_start->chunk.attempts = ret_start->chunk.problems = 0;
+	ret_start->chunk.told = (struct hf_told){0};
 	if ((err = hf_store_cut(part->store, &hf_table_chunk, id, HF_COUNT_MAX)) || (err = cut_others(part, id)) ||
 	    (err = sum_chunks(part, id & ~HF_NUMBER_MAX, id, &before)))
 		return err;
 	ret_start->attempts = before.attempts;
 	ret_start->events = before.events;
+	ret_start->told = before.told;
 	return count_rows(part);
 }
 

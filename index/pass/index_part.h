@@ -27,6 +27,7 @@ struct hf_index_part {
 struct hf_run_start {
 	struct hf_chunk chunk;
 	uint64_t attempts, events;
+	struct hf_told told;
 };
 
 /* Locks it, and opens or creates it. part->meta is what an earlier build left, or, as after hf_index_part_reset, only

@@ -25,6 +25,7 @@ struct decode {
 	uint64_t next_discard, next_offset;
 	/* of the hart, without the present chunk */
 	uint64_t attempts, events;
+	struct hf_told told;
 	uint64_t most; /* most events of the hart that are decoded */
 	size_t seen;   /* so many of the decoder's harts are queued */
 	bool doubted;  /* the pass's doubt is in the events */
@@ -146,6 +147,17 @@ static uint64_t count_kinds(const struct hf_event *ev, size_t n, uint32_t *ret_k
 	return insns;
 }
 
+static void count_told(const struct hf_event *ev, size_t n, struct hf_told *told)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ev[i].kind != HF_EVENT_MARKER)
+			continue;
+		told->texts += ev[i].what == HF_MARKER_TEXT;
+		told->samples += ev[i].what == HF_MARKER_SAMPLE;
+		told->markers += ev[i].what != HF_MARKER_TEXT && ev[i].what != HF_MARKER_SAMPLE;
+	}
+}
+
 /* Counts the last n events of the batch. */
 static int count(struct decode *d, struct hf_batch *batch, size_t n)
 {
@@ -164,6 +176,8 @@ static int count(struct decode *d, struct hf_batch *batch, size_t n)
 	c->insns += insns;
 	for (size_t i = 0; kinds & 1u << HF_EVENT_ATTEMPT && i < n; i++)
 		c->attempts += ev[i].kind == HF_EVENT_ATTEMPT;
+	if (kinds & 1u << HF_EVENT_MARKER)
+		count_told(ev, n, &c->told);
 	for (size_t i = 0; insns && !d->has_pc; i++) {
 		if (ev[i].kind == HF_EVENT_INSN) {
 			c->pc = ev[i].insn.pc;
@@ -240,6 +254,7 @@ static void end_chunk(struct decode *d, enum hf_tail tail)
 	batch->chunk.last = tail == HF_TAIL_HART;
 	d->attempts += d->chunk.attempts;
 	d->events += d->chunk.events;
+	hf_told_add(&d->told, &d->chunk.told);
 }
 
 /* Another event has come: the present chunk is not the last. */
@@ -257,6 +272,7 @@ static int next_chunk(struct decode *d)
 	c->entry_size = d->next_entry_size;
 	memcpy(c->entry, d->next_entry, d->next_entry_size);
 	d->chunk.attempts = d->chunk.problems = 0;
+	d->chunk.told = (struct hf_told){0};
 	d->has_pc = false;
 	return err;
 }
@@ -294,6 +310,7 @@ static enum hf_stage_result end_hart(struct decode *d)
 	hart->events = d->events + d->chunk.events;
 	hart->chunks = d->chunk.number + 1;
 	end_chunk(d, HF_TAIL_HART);
+	hart->told = d->told;
 	return HF_STAGE_DONE;
 }
 
@@ -414,6 +431,7 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 		d->chunk = start->chunk;
 		d->attempts = start->attempts;
 		d->events = start->events;
+		d->told = start->told;
 		err = hf_dec_load(run->dec, c->entry, c->entry_size, c->discard);
 	} else {
 		c->entry_size = (uint32_t)hf_dec_save(run->dec, c->entry, &c->discard);

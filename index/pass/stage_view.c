@@ -144,7 +144,7 @@ static int note_time(struct view *view, const struct hf_batch *batch, const stru
 		return 0;
 	if (hf_times_is_full(writer))
 		err = push_times(view, batch->chunk.number);
-	hf_times_put(writer, offset + (offset != 0), ev->time.value);
+	hf_times_put(writer, offset + view->enc->ops->owes(view->enc), ev->time.value);
 	return err;
 }
 

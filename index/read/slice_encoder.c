@@ -70,6 +70,12 @@ int hf_slice_encoder_next(struct hf_slice_encoder *c, const struct hf_enc_env *e
 	return err ? err : hf_cursor_advance(&c->cursor, diag);
 }
 
+/* The bytes up to where the line ends that is open: its end is made with the line behind it. */
+static uint64_t count_lines(const struct hf_slice_encoder *c, const struct hf_sink *sink)
+{
+	return hf_sink_total(sink) + (c->enc->ops->owes ? c->enc->ops->owes(c->enc) : 0);
+}
+
 int hf_slice_encoder_find(struct hf_slice_encoder *c, const struct hf_enc_env *env, uint64_t offset,
 			  uint64_t *ret_ordinal, struct hf_diag *diag)
 {
@@ -81,7 +87,7 @@ int hf_slice_encoder_find(struct hf_slice_encoder *c, const struct hf_enc_env *e
 	hf_sink_init_count(&sink, buf, sizeof buf);
 	if (c->begins)
 		put_first(c, &sink);
-	while (!err && c->cursor.left && hf_sink_total(&sink) <= offset)
+	while (!err && c->cursor.left && count_lines(c, &sink) <= offset)
 		err = put_some(c, 1, &sink, diag);
 	*ret_ordinal = c->ordinal > c->ask.first ? c->ordinal - 1 : c->ask.first;
 	return err < 0 ? err : 0;

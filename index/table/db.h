@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Changes with schema.sql, page layout and the meaning of columns. */
-#define HF_SCHEMA_VERSION 13
+#define HF_SCHEMA_VERSION 14
 
 enum hf_db_kind {
 	HF_DB_INDEX,

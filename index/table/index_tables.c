@@ -22,6 +22,9 @@ static const struct hf_column hart[] = {
 	HF_COLUMN_COUNT(hf_index_hart, attempts),
 	HF_COLUMN_COUNT(hf_index_hart, events),
 	HF_COLUMN(NUMBER, hf_index_hart, chunks, HF_NUMBER_MAX),
+	HF_COLUMN_COUNT(hf_index_hart, told.texts),
+	HF_COLUMN_COUNT(hf_index_hart, told.samples),
+	HF_COLUMN_COUNT(hf_index_hart, told.markers),
 };
 
 static const struct hf_column chunk[] = {
@@ -39,6 +42,9 @@ static const struct hf_column chunk[] = {
 	HF_COLUMN_ANY(hf_chunk, before.value),
 	HF_COLUMN_ANY(hf_chunk, before.pending),
 	HF_COLUMN_ANY(hf_chunk, before.told),
+	HF_COLUMN_COUNT(hf_chunk, told.texts),
+	HF_COLUMN_COUNT(hf_chunk, told.samples),
+	HF_COLUMN_COUNT(hf_chunk, told.markers),
 	HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
 };
 

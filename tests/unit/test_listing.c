@@ -33,6 +33,9 @@ struct golden {
 #define DATA(n, ...) {.kind = HF_EVENT_DATA, .used = (n), .data = {{__VA_ARGS__}}}
 #define LOSS(what, error, at, lost, value) \
 	{.kind = HF_EVENT_##what, .code = -HF_ERR_##error, .loss = {.offset = (at), .bytes = (lost), .detail = (value)}}
+#define TOLD(which, bits, v, n, t, bytes) \
+	{.kind = HF_EVENT_MARKER, .flags = (bits), .what = HF_MARKER_##which, .size = (bytes), \
+	 .marker = {.value = (v), .number = (n), .type = (t)}}
 #define REG(which, group, how, v) \
 	{.kind = HF_EVENT_REG, .reg = {.number = (which), .class = (group), .role = (how), .value = (v)}}
 
@@ -153,6 +156,25 @@ static const struct golden goldens[] = {
 	  {.kind = HF_EVENT_TIMESTAMP, .flags = HF_EVF_BACK, .time = {12, 3, 0}},
 	  {.kind = HF_EVENT_CYCLES, .time.value = 5},
 	  {.kind = HF_EVENT_MARKER, .marker = {.value = 0xff, .number = 2, .type = 1}}}},
+	/* beside the flow: a line of text goes on with the next piece of its channel, and ends with a line feed or by another
+	 * event */
+	{"# text 7 \"Hi\\n\"\n# text 7 \"\\\"a\\x00\"\n",
+	 {TOLD(TEXT, 0, 0, 7, 0, 1), DATA(1, 'H'), TOLD(TEXT, 0, 0, 7, 0, 5), DATA(5, 'i', '\n', '"', 'a', 0)}},
+	{"# text 8 \"b\"\n# text 7 \"\"\n", {TOLD(TEXT, 0, 0, 8, 0, 1), DATA(1, 'b'), TOLD(TEXT, 0, 0, 7, 0, 0)}},
+	{"# sample pc=0000000000001000\n# sample asleep\n# sample denied\n# text 7 \"\"\n# cycles 5 late\n",
+	 {TOLD(SAMPLE, HF_EVF_AT, 0x1000, 0, 0, 0), TOLD(SAMPLE, 0, 0, 0, HF_SAMPLE_ASLEEP, 0),
+	  TOLD(SAMPLE, 0, 0, 0, HF_SAMPLE_DENIED, 0), TOLD(TEXT, 0, 0, 7, 0, 0),
+	  {.kind = HF_EVENT_CYCLES, .flags = HF_EVF_LATE, .time.value = 5}}},
+	{"# watchpoint 1 pc=0000000000001000\n# watchpoint 2 write=ff\n# watchpoint ? pc=0000000000001002\n"
+	 "# counter 3 value=16\n# counter 4 wrapped\n# call pc=0000000000001000 -> 0000000000002000\n",
+	 {TOLD(WATCHPOINT, HF_EVF_AT, 0x1000, 1, 0, 0), TOLD(WATCHPOINT, 0, 0xff, 2, HF_WATCH_WRITE, 0),
+	  TOLD(WATCHPOINT, HF_EVF_AT | HF_EVF_UNNUMBERED, 0x1002, 0, 0, 0), TOLD(COUNTER, 0, 16, 3, 0, 0),
+	  TOLD(COUNTER, 0, 0, 4, HF_COUNTER_WRAPPED, 0), TOLD(CALL, HF_EVF_AT, 0x1000, 0, 0x2000, 0)}},
+	{"# exception 4 entered\n# interrupt 7 pc=0000000000001000\n# control 2 pc=0000000000001000\n# trigger ? pc=0000000000001000\n"
+	 "# marker context 1c pc=0000000000001000\n",
+	 {TOLD(EXCEPTION, 0, 0, 4, HF_MARKER_ENTERED, 0), TOLD(INTERRUPT, HF_EVF_AT, 0x1000, 7, 0, 0),
+	  TOLD(CONTROL, HF_EVF_AT, 0x1000, 2, 0, 0), TOLD(TRIGGER, HF_EVF_AT | HF_EVF_UNNUMBERED, 0x1000, 0, 0, 0),
+	  TOLD(CONTEXT, HF_EVF_AT, 0x1000, 0x1c, 0, 0)}},
 	{"# comment two\\nlines\\t\\\\ and \\x00\\xff\n# comment\n",
 	 {{.kind = HF_EVENT_TEXT, .size = 15},
 	  DATA(9, 't', 'w', 'o', '\n', 'l', 'i', 'n', 'e', 's'),

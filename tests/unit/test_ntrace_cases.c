@@ -444,8 +444,8 @@ static void test_no_flow(void)
 		int code;
 		unsigned count;
 	} cases[] = {
-		{"\x1c\x08\x17\x1c\x08\x17", 6, HF_ERR_NTRACE_ACQUIRED, 2},
-		{"\x1c\x08\x17\x88\x04\x17\x1c\x08", 8, HF_ERR_NTRACE_RESERVED, 2},
+		{"\x04\x08\x17\x04\x08\x17", 6, HF_ERR_NTRACE_RESERVED, 2},
+		{"\x04\x08\x17\x94\x04\x17\x04\x08", 8, HF_ERR_NTRACE_RESERVED, 2},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
