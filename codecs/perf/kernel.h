@@ -8,7 +8,7 @@
 
 #include "codecs/perf/attrs.h"
 #include "codecs/perf/maps.h"
-#include "codecs/setup/processes.h"
+#include "codecs/setup/setup.h"
 
 /* The name of the copy beside the file data. */
 #define HF_PERF_KCORE "kcore_dir/kcore"
@@ -35,10 +35,12 @@ int hf_perf_pokes_add(struct hf_perf_pokes *pokes, struct hf_perf_attrs *attrs, 
 void hf_perf_pokes_free(struct hf_perf_pokes *pokes);
 
 /*
- * The code in the copy as ret->kernel, its bytes in ret's blocks, with all pokes. *ret_poked: places of it that were changed.
- * HF_ERR_CORRUPT: it is no such copy; HF_ERR_LIMIT: it has more than HF_SETUP_PROGRAM_MAX.
+ * The code in the copy as ret->kernel, its bytes in ret's blocks, and as pokes changed it (ret->patched) between the ends of
+ * the setup's recordings. *ret_poked: places of it that were changed. HF_ERR_CORRUPT: it is no such copy; HF_ERR_LIMIT: it
+ * has more than HF_SETUP_PROGRAM_MAX.
  */
-int hf_perf_kernel_load(struct hf_src *kcore, struct hf_perf_pokes *pokes, struct hf_processes *ret, size_t *ret_poked);
+int hf_perf_kernel_load(struct hf_src *kcore, struct hf_perf_pokes *pokes, const struct hf_setup *setup,
+			struct hf_processes *ret, size_t *ret_poked);
 
 /* What the mappings say of the kernel itself; NULL: nothing. */
 const struct hf_perf_kernel_code *hf_perf_kernel_map(const struct hf_perf_maps *maps);

@@ -410,15 +410,15 @@ static int load_kernel(struct load *l, struct hf_processes *processes)
 	if (err == HF_ERR_NOT_FOUND)
 		return 0;
 	if (!err)
-		err = hf_perf_kernel_load(src, &l->c.pokes, processes, &poked);
+		err = hf_perf_kernel_load(src, &l->c.pokes, l->setup, processes, &poked);
 	hf_src_free(src);
 	if (err == HF_ERR_CORRUPT || err == HF_ERR_LIMIT)
 		return hf_setup_warn(l->setup, l->name, 0, "'%s' is left out: it %s", HF_PERF_KCORE,
 				     err == HF_ERR_LIMIT ? "has more than 512 MiB" : "is no copy of an AArch64 kernel");
 	if (!err && (poked || l->c.pokes.cut))
 		err = hf_setup_warn(l->setup, l->name, 0,
-				    "the kernel changed its code in %zu places while it was recorded: the last change counts from "
-				    "the beginning", poked);
+				    "the kernel changed its code in %zu places while it was recorded: each recording has the code "
+				    "of its end%s", poked, l->c.pokes.cut ? ", and not all changes are known" : "");
 	return err;
 }
 

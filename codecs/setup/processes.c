@@ -36,8 +36,12 @@ enum { NESTED_MAX = 64 };
 struct hf_running hf_processes_at(const struct hf_processes *processes, uint32_t tid, uint64_t time)
 {
 	struct hf_running running = {.program = processes->kernel.count ? &processes->kernel : NULL};
-	size_t thread, space;
+	size_t thread, space, patched = 0;
 
+	if (processes->patched_count)
+		patched = HF_COUNT_UP_TO(processes->patched, processes->patched_count, from, time);
+	if (patched)
+		running.kernel = &processes->patched[patched - 1].program;
 	LAST_OF(processes->thread, processes->thread_count, tid, tid, time, &thread);
 	if (thread == processes->thread_count)
 		return running;
@@ -149,6 +153,9 @@ void hf_processes_free(struct hf_processes *processes)
 		return;
 	hf_processes_clear(processes);
 	hf_program_fini(&processes->kernel);
+	for (size_t i = 0; i < processes->patched_count; i++)
+		hf_program_fini(&processes->patched[i].program);
+	free(processes->patched);
 	for (size_t i = 0; i < processes->block_count; i++)
 		free(processes->block[i]);
 	for (size_t i = 0; i < processes->missing_count; i++) {

@@ -27,6 +27,12 @@ struct hf_thread_name {
 	char name[32]; /* printable */
 };
 
+/* The kernel's code from that time on: it changes its own. */
+struct hf_kernel_span {
+	uint64_t from;
+	struct hf_program program; /* its bytes lie in block */
+};
+
 /* A file or another piece of code that was mapped, and whose bytes are not known: why, and what to do. */
 struct hf_missing_file {
 	char *name, *why; /* owned */
@@ -52,6 +58,8 @@ struct hf_processes {
 	size_t block_count;
 	uint64_t bytes;	 /* in all blocks */
 	struct hf_program kernel; /* of all processes, and where none is known; its bytes lie in block, too */
+	struct hf_kernel_span *patched; /* sorted by from; before the first of them it is kernel */
+	size_t patched_count;
 	bool kernel_is_file; /* its code is that of the file, which the kernel may have changed since */
 	struct hf_missing_file *missing;
 	size_t missing_count;
@@ -65,6 +73,7 @@ struct hf_running {
 	bool known; /* the process */
 	uint32_t pid;
 	const struct hf_program *program; /* NULL: none of its code is known */
+	const struct hf_program *kernel; /* where the kernel runs; NULL: that is in program */
 };
 
 /* The name of that thread, or else of its process; NULL: none is known. processes may be NULL. */

@@ -61,7 +61,7 @@ reason() {
 	grep -q '"state": "failed"' "$mnt/failed/$1/info.json" || fail "$1: $(cat "$mnt/failed/$1/info.json")"
 	grep -q -- "$2" "$mnt/failed/$1/errors.txt" || fail "$1: $(cat "$mnt/failed/$1/errors.txt")"
 }
-reason intel.data@perf 'intel.data: .*another kind (AUXTRACE_INFO type 1).* perf script does'
+reason intel.data@perf 'intel.data: .*no CoreSight trace but Intel PT (AUXTRACE_INFO type 1).* perf script does'
 reason riscv.data@perf 'RISC-V trace (type 8), .* capture.ini (format = etrace, framing = encap)'
 reason swapped.data@perf 'swapped.data: .* big-endian machine'
 reason damaged.data@ete 'damaged.data: .*is damaged: its header, or the record AUXTRACE_INFO'

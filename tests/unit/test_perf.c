@@ -70,12 +70,13 @@ struct opened {
 
 /* Files that are there besides, if any. */
 static const struct perf_files *others;
+static const char *name_of_data = "perf.data";
 
 static void open_perf(struct opened *o, const struct perf_data *p)
 {
 	struct hf_setup_opener opener;
 
-	*o = (struct opened){.files = {.name = {"perf.data", "perf.data.d/a", "perf.data.d/b"},
+	*o = (struct opened){.files = {.name = {name_of_data, "perf.data.d/a", "perf.data.d/b"},
 				       .bytes = {p->bytes, elf_a, elf_b},
 				       .size = {p->n, elf_size, elf_size},
 				       .count = 3}};
@@ -85,7 +86,7 @@ static void open_perf(struct opened *o, const struct perf_data *p)
 		o->files.size[o->files.count] = others->size[i];
 	}
 	opener = perf_opener(&o->files, hf_codecs);
-	o->err = hf_setup_read(&opener, "perf.data", &o->c.setup, &o->error);
+	o->err = hf_setup_read(&opener, name_of_data, &o->c.setup, &o->error);
 	if (!o->err)
 		o->err = hf_setup_load(o->c.setup, &opener, &o->c.src, &o->error);
 	if (!o->err)
@@ -211,9 +212,10 @@ static void test_kinds(void)
 		int err;
 		const char *text;
 	} kinds[] = {
-		{1, 0, 0, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 1)"},
-		{4, 0, PERF_PIPE, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 4)"},
+		{1, 0, 0, HF_ERR_PERF_KIND, "no CoreSight trace but Intel PT (AUXTRACE_INFO type 1)"},
+		{4, 0, PERF_PIPE, HF_ERR_PERF_KIND, "no CoreSight trace but Arm SPE (AUXTRACE_INFO type 4)"},
 		{2, 0, PERF_KILLED, HF_ERR_PERF_KIND, "perf script does"},
+		{99, 0, 0, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 99)"},
 		{8, 0, 0, HF_ERR_PERF_RISCV, "RISC-V trace (type 8)"},
 		{3, 3, 0, HF_ERR_PERF_VERSION, "version 3"},
 	};
@@ -561,6 +563,44 @@ static void test_vmlinux(void)
 	others = NULL;
 }
 
+/* A copy of the kernel's code, in a directory, which the kernel changes between two recordings. */
+static void test_kcore(void)
+{
+	static const uint64_t at = 0xffff800010081000;
+	static const uint8_t taken[] = {0xf7};
+	static uint8_t kcore[0x1100];
+	struct perf_files more = {.name = {"kcore_dir/kcore"}, .bytes = {kcore}, .size = {sizeof kcore}, .count = 1};
+	struct perf_data p;
+	uint8_t bytes[64];
+	size_t n = trace_at(bytes, 10, at, 1, taken, sizeof taken);
+
+	memcpy(kcore, (const uint8_t[]){0x7f, 'E', 'L', 'F', 2, 1, 1}, 7);
+	hf_put16(kcore + 16, 4);
+	hf_put16(kcore + 18, 183);
+	hf_put64(kcore + 32, 64);
+	hf_put16(kcore + 54, 56);
+	hf_put16(kcore + 56, 1);
+	hf_put32(kcore + 64, 1);
+	hf_put64(kcore + 64 + 8, 0x1000);
+	hf_put64(kcore + 64 + 16, at - 0x10);
+	hf_put64(kcore + 64 + 32, 0x100);
+	hf_put32(kcore + 0x1010, 0x54008000);
+	others = &more;
+	begin_with(&p, "/bin/a", id_a);
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 250}, at, 0x54000040, 0x54000080);
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 150}, at, 0x54008000, 0x54000040);
+	/* not in the copy; behind the last recording */
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 160}, at + 0xef, 1, 2);
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 950}, at, 1, 2);
+	for (uint64_t time = 100; time < 400; time += 100)
+		record_bytes(&p, time, 10, bytes, n);
+	name_of_data = "data";
+	check_words(&p, "10/10 ffff800010081000>ffff800010082000 10/10 ffff800010081000>ffff800010081008 "
+			"10/10 ffff800010081000>ffff800010081010 ", "code that the kernel changes");
+	name_of_data = "perf.data";
+	others = NULL;
+}
+
 /* A switch tells of a thread that nobody else does. */
 static void test_switch(void)
 {
@@ -751,6 +791,7 @@ int main(void)
 	test_names();
 	test_debug_dir();
 	test_vmlinux();
+	test_kcore();
 	test_switch();
 	test_comm();
 	test_many();
