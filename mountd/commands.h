@@ -13,6 +13,8 @@ int hf_command_info(const struct hf_settings *settings);
 int hf_command_cat(const struct hf_settings *settings);
 int hf_command_find(const struct hf_settings *settings);
 int hf_command_state(const struct hf_settings *settings);
+int hf_command_slice(const struct hf_settings *settings);
+int hf_command_convert(const struct hf_settings *settings);
 int hf_command_diff(const struct hf_settings *settings);
 int hf_command_top(const struct hf_settings *settings);
 int hf_command_sql(const struct hf_settings *settings);

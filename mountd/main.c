@@ -15,6 +15,7 @@ static int (*const commands[])(const struct hf_settings *settings) = {
 	[HF_COMMAND_INFO] = hf_command_info,
 	[HF_COMMAND_CAT] = hf_command_cat,     [HF_COMMAND_FIND] = hf_command_find,
 	[HF_COMMAND_STATE] = hf_command_state,
+	[HF_COMMAND_SLICE] = hf_command_slice, [HF_COMMAND_CONVERT] = hf_command_convert,
 	[HF_COMMAND_DIFF] = hf_command_diff,
 	[HF_COMMAND_TOP] = hf_command_top,     [HF_COMMAND_WAIT] = hf_command_wait,
 	[HF_COMMAND_RECORD] = hf_command_record, [HF_COMMAND_VERIFY] = hf_command_verify,

@@ -259,8 +259,7 @@ static bool is_of_command(enum option_id id)
 {
 	switch (id) {
 #define HF_OPTION(id, commands, letter, name, arg, help)
-#define HF_FIND_OPTION(id, name, arg, help) case OPTION_##id:
-#define HF_DIFF_OPTION(id, name, arg, help) case OPTION_##id:
+#define HF_ASKED_OPTION(id, commands, name, arg, help) case OPTION_##id:
 #include "mountd/options.def"
 		return true;
 	default:
@@ -396,6 +395,7 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		settings->debug_dir = value;
 		return *value;
 	case OPTION_OUTPUT:
+	case OPTION_CONVERTED:
 		settings->output = value;
 		return *value;
 	case OPTION_SYSROOT:

@@ -47,19 +47,19 @@ struct hf_settings {
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t rows;                   /* of top */
-	uint32_t hart;                   /* of state, */
+	uint32_t hart;                   /* of state, slice, convert and top, */
 	bool has_hart;                   /*   if it is given */
 	uint64_t shard, shards;          /* shards 0: not given */
 	struct hf_asked {
 		const char *name, *value;	 /* value NULL: none */
-	} *asked;                        /* options of find and diff, or of sql for serve, in their order; owned */
+	} *asked;                        /* options of find, slice, convert and diff, or of sql for serve, in their order; owned */
 	size_t asked_count;
 	bool summary;			 /* what is executed is summed up */
 	bool all_checksums;              /* of every byte of every view */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;
 	bool wait, block, direct, foreground, lazy, prune, dry_run, system, json;
-	const char *output, *sysroot;    /* of record; NULL: not given */
+	const char *output, *sysroot;    /* of record, output also of convert; NULL: not given */
 	const char *mode;                /* of sqlite3, in which sql prints rows; NULL: not given */
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */

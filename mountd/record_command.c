@@ -255,23 +255,21 @@ static char *quote(const char *path)
 static void tell_result(const struct recording *rec, const struct hf_record_result *result)
 {
 	const char *dir = rec->settings->output ? rec->settings->output : ".";
-	char path[2 * PATH_MAX], more[64] = "", *file, *place;
+	char path[2 * PATH_MAX], more[64] = "", *file;
 
 	snprintf(path, sizeof path, "%s%s%s%s", rec->settings->output ? dir : "",
 		 rec->settings->output && dir[strlen(dir) - 1] != '/' ? "/" : "", rec->name,
 		 rec->plan.astf ? ".astf.zst" : ".zstf");
 	file = quote(path);
-	place = quote(dir);
 	if (result->captures > 1)
 		snprintf(more, sizeof more, " and %" PRIu32 " more for its threads", result->captures - 1);
 	hf_say(stderr, "hartfs record: %s%s: %" PRIu64 " instructions", path, more, result->insns);
-	if (file && place)
+	if (file)
 		fprintf(stderr,
-			"Try:\n  hartfs cat %s hart0/listing.txt | less\n  hartfs info %s\n  hartfs mount %s "
-			"MOUNTPOINT\n",
-			file, file, place);
+			"Try:\n  hartfs top %s\n  hartfs cat %s flame.svg > flame.svg\n  hartfs cat %s overview.svg > "
+			"overview.svg\n",
+			file, file, file);
 	free(file);
-	free(place);
 }
 
 /* What is wrong with the recording. False: nothing. */

@@ -22,7 +22,7 @@ struct chunk {
 
 struct hf_record_file {
 	int fd, dirfd;
-	char *name;
+	char *name; /* NULL: the file is the caller's */
 	bool zstf;
 	int errnum;
 	ZSTD_CCtx *zstd;
@@ -59,16 +59,32 @@ static int write_head(struct hf_record_file *f, uint64_t insns, uint64_t table_a
 
 struct hf_record_file *hf_record_file_new(int dirfd, const char *name, bool zstf, uint64_t insns)
 {
+	char *copy = strdup(name);
+	const int fd = copy ? openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+	struct hf_record_file *f = fd < 0 ? NULL : hf_record_file_at(fd, zstf, insns);
+
+	if (f) {
+		f->dirfd = dirfd;
+		f->name = copy;
+		return f;
+	}
+	if (fd >= 0) {
+		close(fd);
+		unlinkat(dirfd, name, 0);
+		errno = ENOMEM;
+	}
+	free(copy);
+	return NULL;
+}
+
+struct hf_record_file *hf_record_file_at(int fd, bool zstf, uint64_t insns)
+{
 	struct hf_record_file *f = calloc(1, sizeof *f);
 
 	if (!f)
 		return NULL;
-	*f = (struct hf_record_file){.dirfd = dirfd, .zstf = zstf, .name = strdup(name), .zstd = ZSTD_createCCtx()};
-	errno = ENOMEM;
-	f->fd = f->name && f->zstd ? openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-	if (f->fd < 0) {
-		ZSTD_freeCCtx(f->zstd);
-		free(f->name);
+	*f = (struct hf_record_file){.fd = fd, .zstf = zstf, .zstd = ZSTD_createCCtx()};
+	if (!f->zstd) {
 		free(f);
 		return NULL;
 	}
@@ -159,7 +175,7 @@ static void cut(struct hf_record_file *f)
 			break;
 		f->errnum = err;
 	}
-	if (!f->count)
+	if (!f->count && f->name)
 		unlinkat(f->dirfd, f->name, 0);
 }
 
@@ -170,7 +186,7 @@ int hf_record_file_close(struct hf_record_file *f, uint64_t *ret_chunks)
 	end_chunk(f);
 	cut(f);
 	*ret_chunks = f->count;
-	err = close(f->fd) < 0 && !f->errnum ? errno : f->errnum;
+	err = f->name && close(f->fd) < 0 && !f->errnum ? errno : f->errnum;
 	ZSTD_freeCCtx(f->zstd);
 	free(f->chunk);
 	free(f->name);

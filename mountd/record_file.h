@@ -14,6 +14,8 @@ struct hf_record_file;
 
 /* Makes the file, which must not exist yet; insns: how many a chunk has. NULL: errno says why. */
 struct hf_record_file *hf_record_file_new(int dirfd, const char *name, bool zstf, uint64_t insns);
+/* The same of an empty file that is open, and stays the caller's: it is neither closed nor removed. */
+struct hf_record_file *hf_record_file_at(int fd, bool zstf, uint64_t insns);
 /* What is written from now on is another chunk, and begins at pc. Of the first one too. 0 or an errno, for good. */
 int hf_record_file_chunk(struct hf_record_file *file, uint64_t pc);
 int hf_record_file_write(struct hf_record_file *file, const void *bytes, size_t size);

@@ -244,6 +244,10 @@ static void put_harts(struct hf_sink *sink, const struct hf_facts *facts)
 	uint64_t insns = 0;
 	size_t i = 0;
 
+	if (facts->hart_count) {
+		begin_line(sink, "pictures");
+		hf_sink_printf(sink, "overview.svg, flame.svg, report.html; hartN/profile/README.txt has all");
+	}
 	for (; i < facts->hart_count && i < HARTS_SHOWN; i++)
 		put_hart(sink, &facts->hart[i], facts->hart_count == 1);
 	if (i == facts->hart_count)

@@ -15,6 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Whether a trusted group, and nobody else, writes to this directory. */
+static bool is_the_groups(const struct hf_sharing *sharing, const struct stat *dir)
+{
+	return sharing->trust && dir->st_gid == sharing->trusted && !(dir->st_mode & S_IWOTH);
+}
+
 /*
  * In a directory that only we can write to every file is ours. Elsewhere it must belong to us or to root, and nobody else
  * may write to it. Of a trusted group are files that have it and that their owners alone may write to, in a directory
@@ -33,8 +39,7 @@ static bool trusted(int dirfd, const struct hf_sharing *sharing, const struct st
 		return false;
 	if (dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO)))
 		return true;
-	return sharing && sharing->trust && owners_alone && st->st_gid == sharing->trusted &&
-	       dir.st_gid == sharing->trusted && !(dir.st_mode & S_IWOTH);
+	return sharing && is_the_groups(sharing, &dir) && st->st_gid == sharing->trusted && owners_alone;
 }
 
 /* What another user's file says is of no use, whether we may look into it or not; that we may not look into our own says
@@ -176,9 +181,9 @@ static int evade(struct hf_part *part)
 }
 
 /* 0, or AGAIN: to be tried again. */
-static int open_once(struct hf_part *part, bool publish)
+static int open_once(struct hf_part *part)
 {
-	const mode_t mode = publish ? 0640 : 0600;
+	const mode_t mode = part->sharing.publish ? 0640 : 0600;
 	struct stat st;
 	int err, why;
 
@@ -190,6 +195,8 @@ static int open_once(struct hf_part *part, bool publish)
 		return hf_fault_set("creating", part->part, why);
 	if (part->fd < 0 || fstat(part->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		err = hf_dir_entry_remove(part->dirfd, part->part);
+		if (err && is_of_others(part->dirfd, part->part))
+			err = evade(part);
 	} else {
 		err = lock(part->fd);
 		/* Whoever held the lock may have published or removed the file that we had opened. */
@@ -214,12 +221,14 @@ int hf_part_name(struct hf_part *part, int dirfd, const char *name)
 	return 0;
 }
 
-int hf_disk_part_open(struct hf_part *part, int dirfd, bool publish, const char *name)
+int hf_disk_part_open(struct hf_part *part, int dirfd, const struct hf_sharing *sharing, const char *name)
 {
 	int err = hf_part_name(part, dirfd, name) ? HF_ERR_LIMIT : (int)AGAIN;
 
+	if (sharing)
+		part->sharing = *sharing;
 	for (int tries = 0; err == AGAIN && tries < OPEN_TRIES; tries++)
-		err = open_once(part, publish);
+		err = open_once(part);
 	if (!err && fstatat(dirfd, name, &part->before, AT_SYMLINK_NOFOLLOW) < 0)
 		part->before = (struct stat){.st_ino = 0};
 	/* Others publish and remove it again and again. */
@@ -277,13 +286,13 @@ int hf_disk_part_copy(const struct hf_part *part, int from)
 	return err ? err : hf_vfs_verify(part->fd);
 }
 
-/* In a directory where several users write it stays: each would remove the others' without end. */
-static bool is_another_users(int dirfd, const struct stat *st)
+/* Where several users write who do not trust each other it stays: each would remove the others' without end. */
+static bool is_another_users(const struct hf_part *part, const struct stat *st)
 {
 	struct stat dir;
 
-	return S_ISREG(st->st_mode) && st->st_uid != geteuid() && fstat(dirfd, &dir) == 0 &&
-	       (dir.st_mode & (S_IWGRP | S_IWOTH));
+	return S_ISREG(st->st_mode) && st->st_uid != geteuid() && fstat(part->dirfd, &dir) == 0 &&
+	       (dir.st_mode & (S_IWGRP | S_IWOTH)) && !is_the_groups(&part->sharing, &dir);
 }
 
 /* What stood under the name when this was begun was of no use, and goes. HF_NOTE_END: another one is there since. */
@@ -293,7 +302,7 @@ static int make_way(const struct hf_part *part)
 
 	if (fstatat(part->dirfd, part->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : hf_fault_set("publishing", part->name, errno);
-	if (is_another_users(part->dirfd, &st)) {
+	if (is_another_users(part, &st)) {
 		unlinkat(part->dirfd, part->part, 0);
 		return hf_fault_set("publishing", part->name, EEXIST);
 	}

@@ -21,6 +21,7 @@ struct hf_packs;
 /* A private file that will be published as name. */
 struct hf_part {
 	int dirfd, fd;
+	struct hf_sharing sharing; /* of one in the directory */
 	struct hf_memdir *memory; /* it is there */
 	struct hf_packs *packs;	  /* it is there; both NULL: in the directory, as hf_disk_part_open makes it */
 	struct hf_packed packed;
@@ -34,7 +35,8 @@ struct hf_part {
 int hf_part_name(struct hf_part *part, int dirfd, const char *name);
 
 /* As the functions of file.h without "disk", of a file in the directory. */
-int hf_disk_part_open(struct hf_part *part, int dirfd, bool publish, const char *name);
+/* sharing NULL: with nobody. */
+int hf_disk_part_open(struct hf_part *part, int dirfd, const struct hf_sharing *sharing, const char *name);
 void hf_disk_part_close(struct hf_part *part);
 int hf_disk_part_reset(const struct hf_part *part);
 /* Fills it with the bytes of that database, which must be sound. */

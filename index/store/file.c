@@ -80,7 +80,7 @@ int hf_part_open(const struct hf_store_dir *dir, const char *name, struct hf_par
 	int err;
 
 	if (dir->into == HF_INTO_DISK) {
-		err = hf_disk_part_open(ret_part, dir->fd, dir->sharing.publish, name);
+		err = hf_disk_part_open(ret_part, dir->fd, &dir->sharing, name);
 		ret_part->hiding = dir->memory;
 		return err;
 	}

@@ -297,7 +297,7 @@ static enum hf_db_kind kind_of(const char *name)
 static int move(struct hf_memdir *memdir, const char *name, int fd)
 {
 	struct hf_part part;
-	int err = hf_disk_part_open(&part, memdir->dirfd, false, name);
+	int err = hf_disk_part_open(&part, memdir->dirfd, NULL, name);
 
 	if (err)
 		return err;
@@ -349,7 +349,7 @@ int hf_memdir_try(int dirfd)
 {
 	static const uint8_t zeros[512];
 	struct hf_part part;
-	int err = hf_disk_part_open(&part, dirfd, false, "try");
+	int err = hf_disk_part_open(&part, dirfd, NULL, "try");
 
 	if (err)
 		return err;

@@ -58,7 +58,7 @@ static int write_file(const struct hf_packs *packs, struct hf_pack *pack, char n
 	/* Of two nodes with the same time. */
 	sqlite3_randomness(sizeof random, &random);
 	snprintf(name, HF_FILE_NAME_SIZE, "%016" PRIx64 "%016" PRIx64 ".hfp", pack->sequence, random);
-	err = hf_disk_part_open(&part, packs->dirfd, packs->sharing.publish, name);
+	err = hf_disk_part_open(&part, packs->dirfd, &packs->sharing, name);
 	if (err)
 		return err;
 	err = hf_disk_part_copy(&part, pack->fd);

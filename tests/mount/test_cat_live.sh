@@ -39,6 +39,7 @@ for capture in mini/rv32-mini.stf cut.stf.gz packets; do
 	done
 done
 h index "$archive/mini/rv32-mini.stf" >/dev/null
+h cat "$archive/mini/rv32-mini.stf" hart0/listing.txt >"$tmp/listing0"
 h cat "$archive/mini/rv32-mini.stf" hart0/listing.txt >"$tmp/listing"
 size=$(stat -c %s "$tmp/listing")
 for range in "0 0" "0 1" "1 100000" "70000 70000" "$((size - 10)) 100" "$((size + 10)) 5"; do
@@ -47,6 +48,28 @@ for range in "0 0" "0 1" "1 100000" "70000 70000" "$((size - 10)) 100" "$((size 
 	h cat --offset="$offset" --length="$length" "$archive/mini/rv32-mini@stf/hart0/listing.txt" >"$tmp/out" || fail "$range"
 	tail -c +$((offset + 1)) "$tmp/listing" | head -c "$length" | cmp - "$tmp/out" || fail "$range: other bytes"
 done
+
+# Beside another process that indexes the capture it waits for that.
+h index -q --pack-below=0 "$archive/mini/rv32-mini.stf" || fail "index ended with $?"
+part=$index/.$(basename "$index"/*.hfi).part
+fresh
+python3 - "$part" <<'END' &
+import fcntl, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.lockf(fd, fcntl.LOCK_EX, 1)
+os.write(fd, b"busy")
+time.sleep(600)
+END
+worker=$!
+held() { [ -s "$part" ]; }
+wait_until held || fail "nobody holds the file"
+h cat -v --pack-below=0 "$archive/mini/rv32-mini.stf" hart0/listing.txt >"$tmp/out" 2>"$tmp/err" &
+waits() { grep -q 'another process indexes it; this one waits' "$tmp/err"; }
+wait_until waits || fail "cat does not wait: $(cat "$tmp/err")"
+: >"$part"
+kill -9 $worker
+wait $! || fail "cat ended with $?: $(cat "$tmp/err")"
+cmp "$tmp/out" "$tmp/listing0" || fail "other bytes than beside nobody"
 
 # Who does not read does not stop the index.
 fresh

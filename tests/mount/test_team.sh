@@ -83,6 +83,10 @@ kill -9 "$worker" && wait "$worker" 2>/dev/null
 bob index --prune >/dev/null || fail "prune ended with $?"
 [ ! -e "$left" ] || fail "prune leaves what nobody works on"
 
+as 20001 mkdir -p "$left/full" || fail "mkdir"
+find "$index" -name '*.hf[iqv]' -delete
+bob index -q $trust "$archive/open.stf" "$archive/group.stf" || fail "index beside a directory in its way ended with $?"
+
 # Only a setgid directory gives its files its group.
 mkdir "$tmp/plain" && chmod 777 "$tmp/plain"
 as 20001 "$hartfs" index --index-mode=group --index-dir "$tmp/plain" "$archive/open.stf" >"$tmp/out" 2>&1 && fail "a plain directory"
