@@ -113,9 +113,9 @@ static void test_times_found(void)
 		{{1000, 1000 ^ 1500, 1500 ^ 1510, 1600, 1600 ^ 1601, 1601 ^ 1650}, "T1000 T1500 T1510 T1600 T1601 T1650 "},
 		{{1000, 1020, 1023, 1040, 1041, 1050}, "T1000 T1020 T1023 T1040 T1041 T1050 "},
 		/* one synchronisation; two readings fit; none does */
-		{{1000, 30, 20, 0, 4, 5}, "T1000 n198:0<0 "},
-		{{1024, 1, 2, 1100, 1, 2}, "T1024 n198:0<0 T1100 "},
-		{{1000, 30, 20, 900, 4, 5}, "T1000 n198:0<0 n199:100<0 T900 "},
+		{{1000, 30, 20, 0, 4, 5}, "T1000 n199:0<0 "},
+		{{1024, 1, 2, 1100, 1, 2}, "T1024 n199:0<0 T1100 "},
+		{{1000, 30, 20, 900, 4, 5}, "T1000 n199:0<0 n200:100<0 T900 "},
 	};
 	struct script s;
 
@@ -133,9 +133,9 @@ static void test_times_said(void)
 		const char *params, *events;
 	} cases[] = {
 		{"timestamps=add", "T1000 T1024 T1040 T1040 T1041 T1043 "},
-		{"timestamps=xor", "T1000 T1008 n199:16<0 T992 T1040 T1041 T1043 "},
-		{"dialect=sifive", "T1000 T1008 n199:16<0 T992 T1040 T1041 T1043 "},
-		{"dialect=tt-dfd", "T1000 n199:976<0 T24 n199:8<0 T16 T1040 n199:1039<0 T1 T2 "},
+		{"timestamps=xor", "T1000 T1008 n200:16<0 T992 T1040 T1041 T1043 "},
+		{"dialect=sifive", "T1000 T1008 n200:16<0 T992 T1040 T1041 T1043 "},
+		{"dialect=tt-dfd", "T1000 n200:976<0 T24 n200:8<0 T16 T1040 n200:1039<0 T1 T2 "},
 		{"dialect=sifive,timestamps=add", "T1000 T1024 T1040 T1040 T1041 T1043 "},
 	};
 	struct script s;
@@ -159,7 +159,7 @@ static void test_wrap(void)
 	add_time(&s, true, 9);
 	add_time(&s, true, 7);
 	add_time(&s, false, 7 ^ 12);
-	check(&s, "T1099511627766 T1099511627773 T1099511627781 T1099511627785 n199:2<0 T1099511627783 T1099511627788 ");
+	check(&s, "T1099511627766 T1099511627773 T1099511627781 T1099511627785 n200:2<0 T1099511627783 T1099511627788 ");
 	begin(&s, "timestamps=xor,timestamp_width=16");
 	add_time(&s, true, 0xfff0);
 	add_time(&s, true, 16);
@@ -310,7 +310,7 @@ static void test_counted_returns(void)
 		add(&s, (struct hf_ntrace_message){.tcode = HF_NTRACE_RESOURCE_FULL, .icnt = 5}); /* jal, nop, ret, nop */
 		add_own(&s, 9 << 5 | 2);
 		add_stop(&s, 1);
-		check(&s, compares ? "C22/5/1 i4 C22/9/1 i1 " : "C22/5/1 i4 d200:9<4 C22/9/1 i1 ");
+		check(&s, compares ? "C22/5/1 i4 C22/9/1 i1 " : "C22/5/1 i4 d201:9<4 C22/9/1 i1 ");
 	}
 	/* Nothing was called, or the same context goes on: no doubt. */
 	begin(&s, "implicit_return=1,compare_returns=0");
