@@ -6,7 +6,7 @@ install(FILES contrib/completion/_hartfs DESTINATION ${CMAKE_INSTALL_DATADIR}/zs
 install(FILES contrib/completion/hartfs.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES README.md CHANGES.md LICENSE contrib/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES contrib/systemd/mnt-traces.mount contrib/systemd/mnt-traces.automount
-	contrib/systemd/hartfs-example.conf contrib/slurm/hartfs-index.sbatch
+	contrib/systemd/hartfs-example.conf contrib/systemd/hartfs.logrotate contrib/slurm/hartfs-index.sbatch
 	contrib/examples/count_opcodes.c contrib/examples/print_function.c
 	DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 

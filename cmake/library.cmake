@@ -32,7 +32,16 @@ foreach(library ${LIBHARTFS_LLVM} ${LIBHARTFS_DEMANGLE})
 endforeach()
 list(JOIN LIBHARTFS_PRIVATE " " LIBHARTFS_PRIVATE)
 
-install(TARGETS hartfs_shared LIBRARY COMPONENT Unspecified NAMELINK_COMPONENT dev)
+# find_package(hartfs) gives hartfs::hartfs.
+set_target_properties(hartfs_shared PROPERTIES EXPORT_NAME hartfs)
+install(TARGETS hartfs_shared EXPORT hartfs LIBRARY COMPONENT Unspecified NAMELINK_COMPONENT dev
+	INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT hartfs NAMESPACE hartfs:: FILE hartfs-config.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hartfs
+	COMPONENT dev)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(hartfs-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/hartfs-config-version.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hartfs
+	COMPONENT dev)
 install(TARGETS hartfs_static ARCHIVE COMPONENT dev)
 install(FILES fs/hartfs.h TYPE INCLUDE COMPONENT dev)
 # Made when it is installed, as the units are: the prefix may be another one than that of the build.

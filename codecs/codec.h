@@ -59,6 +59,9 @@ struct hf_stream_info {
 struct hf_codec;
 struct hf_setup_opener;
 
+/* Opening a stream reads so many bytes from its beginning, or hardly more. */
+#define HF_STREAM_HEAD (256u << 10)
+
 /* A capture's stream with its header read. Each codec embeds this first in a struct of its own. */
 struct hf_stream {
 	const struct hf_codec *codec;

@@ -48,11 +48,11 @@ mkdir "$work/maker/hartfs"
 git archive HEAD | tar -x -C "$work/maker/hartfs"
 inside maker bash -c 'cd /hartfs && contrib/demo.sh'
 inside maker bash -c "apt-get install -y -q --no-install-recommends $PACKAGING_PACKAGES"
-inside maker bash -c 'cd /hartfs && cmake --preset release && cmake --build --preset release && (cd build/release && cpack)'
+inside maker bash -c 'cd /hartfs && cmake --preset package && cmake --build --preset package && (cd build/package && cpack)'
 
 echo "== a system of a user"
 new_system user
-cp "$work"/maker/hartfs/build/release/hartfs_*.deb "$work/user/tmp/hartfs.deb"
+cp "$work"/maker/hartfs/build/package/hartfs_*.deb "$work/user/tmp/hartfs.deb"
 cp -r "$work/maker/hartfs/tests" "$work/user/tmp/tests"
 inside user apt-get update -q
 inside user apt-get install -y -q --no-install-recommends g++-riscv64-linux-gnu g++-aarch64-linux-gnu llvm-19 python3

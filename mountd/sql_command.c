@@ -194,7 +194,8 @@ int hf_command_sql(const struct hf_settings *settings)
 		return HF_EXIT_FAILURE;
 	}
 	/* The extension asks this very program. */
-	setenv("HARTFS", self, 1);
+	/* Under a loader of its own (contrib/portable.sh) the program is told where it lies. */
+	setenv("HARTFS", self, 0);
 	make_arguments(settings, load, open, query, argv);
 	/* The extension says on standard error what hartfs serve says: mountd/sql/child.c. */
 	setenv("HARTFS_SHELL", "1", 1);

@@ -32,6 +32,7 @@ static const struct {
 #include "codecs/astf/errors.def"
 #include "codecs/base/errors.def"
 #include "codecs/ete/errors.def"
+#include "codecs/itm/errors.def"
 #include "codecs/mtb/errors.def"
 #include "codecs/etrace/errors.def"
 #include "codecs/image/errors.def"

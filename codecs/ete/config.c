@@ -205,14 +205,44 @@ static int read_place(struct hf_ete_config *config, const struct hf_setup *setup
 	return 0;
 }
 
+/* What an ITM has: the prescaler of its local times is in ITM_TCR. */
+static int read_itm(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, struct hf_setup_error *error)
+{
+	static const char *const words[] = {"1", "4", "16", "64", NULL};
+	static const uint8_t prescalers[] = {1, 4, 16, 64};
+	bool missing;
+	uint64_t tcr;
+	unsigned which;
+	int err = read_register(setup, id, "ITMTCR", 0, &tcr, &missing, error);
+
+	if (!err)
+		err = hf_setup_word(setup, id, "prescaler", words, tcr >> 8 & 3, &which, error);
+	if (err)
+		return err;
+	*config = (struct hf_ete_config){.itm = true, .prescaler = prescalers[which], .m = true};
+	return read_place(config, setup, id, error);
+}
+
+bool hf_ete_config_is_itm(const struct hf_setup *setup, uint32_t id)
+{
+	const char *name;
+
+	return (setup && setup->format && strcmp(setup->format, "itm") == 0) ||
+	       hf_trace_unit_of(text_of(setup, id, "type"), &name) == HF_TRACE_UNIT_ITM;
+}
+
 int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
 		       struct hf_setup_error *error)
 {
 	const struct hf_setup_value *failed = hf_setup_get(setup, id, "failed_transactions");
 	struct registers r;
 	bool drop, any;
-	int err = read_registers(setup, id, &r, &any, ret_missing, error);
+	int err;
 
+	*ret_missing = false;
+	if (hf_ete_config_is_itm(setup, id))
+		return read_itm(config, setup, id, error);
+	err = read_registers(setup, id, &r, &any, ret_missing, error);
 	if (!err)
 		err = check_unit(&r, setup, id, any, error);
 	if (err)

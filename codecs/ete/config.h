@@ -30,11 +30,17 @@ struct hf_ete_config {
 	bool ts_marker;       /* TRCIDR0.TSMARK: timestamps belong to the marker before them */
 	bool keep_failed;     /* failed transactions are shown */
 	bool m;               /* the core is of the M profile */
+	bool itm;             /* no flow, but instrumentation: codecs/itm */
+	bool unsynced;        /*   whose bytes have no synchronisation, */
+	uint8_t prescaler;    /*   and whose local times count so many cycles */
 	bool secure;          /* one that may have the Security Extension: its contexts say which state it is in */
 };
 
 /* Source id as a person would call it: "PTM_0 (type PTM1.1)"; at the most 100 bytes and a 0. */
 void hf_ete_config_label(const struct hf_setup *setup, uint32_t id, char *buf, size_t size);
+
+/* Whether the source is an ITM: then read fills in what one has. */
+bool hf_ete_config_is_itm(const struct hf_setup *setup, uint32_t id);
 
 /* The registers that the source lacks and that say how it is to be decoded: "TRCIDR0, TRCIDR8"; at the most 40 bytes. */
 void hf_ete_config_missing(const struct hf_setup *setup, uint32_t id, char *buf, size_t size);

@@ -2,6 +2,7 @@
 #include "codecs/ete/decoder.h"
 
 #include "codecs/ete/errors.h"
+#include "codecs/itm/decoder.h"
 #include "codecs/source/errors.h"
 
 #include <stdlib.h>
@@ -356,6 +357,14 @@ static int read_on(struct hf_ete_dec *d)
 
 /* ---- the decoder ---- */
 
+/* Whether the source is an ITM, which has a decoder of its own in the place of this one. */
+static bool is_itm(const struct hf_dec *dec)
+{
+	const struct hf_ete_hart *own = hf_ete_find_hart((const struct hf_ete_stream *)dec->stream, dec->hart);
+
+	return own && own->config.itm;
+}
+
 static int init(struct hf_dec *dec, struct hf_src *src)
 {
 	const struct hf_ete_stream *s = (const struct hf_ete_stream *)dec->stream;
@@ -365,6 +374,8 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 
 	if (!own)
 		return HF_ERR_NOT_FOUND;
+	if (is_itm(dec))
+		return hf_itm_dec_ops.init(dec, src);
 	d->stream = s;
 	d->hart = own;
 	err = hf_pipeline_init(&d->pipeline, src);
@@ -385,6 +396,10 @@ static void fini(struct hf_dec *dec)
 {
 	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
 
+	if (is_itm(dec)) {
+		hf_itm_dec_ops.fini(dec);
+		return;
+	}
 	hf_pipeline_fini(&d->pipeline);
 	hf_ete_resolve_fini(&d->resolve);
 	hf_ete_flow_fini(&d->flow);
@@ -395,6 +410,9 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
 	struct hf_ete_out out = {.ev = ev, .max = max};
 	int err = 0;
+
+	if (is_itm(dec))
+		return hf_itm_dec_ops.next(dec, ev, max, ret_n);
 
 	while (!err && out.n < max && hf_ete_flow_drain(&d->flow, &out)) {
 		if (!hf_ete_resolve_front(&d->resolve)) {
@@ -422,33 +440,39 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 	return err ? err : (int)HF_NOTE_END;
 }
 
+static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
+{
+	return is_itm(dec) ? hf_itm_dec_ops.state(dec, f) : hf_ete_dec_state(dec, f);
+}
+
 static uint64_t offset(const struct hf_dec *dec)
 {
 	const struct hf_ete_dec *d = (const struct hf_ete_dec *)dec;
 
-	return hf_pipeline_offset(&d->pipeline);
+	return is_itm(dec) ? hf_itm_dec_ops.offset(dec) : hf_pipeline_offset(&d->pipeline);
 }
 
 static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
 {
-	const struct hf_ete_dec *d = (const struct hf_ete_dec *)dec;
+	const struct hf_ete_stream *s = (const struct hf_ete_stream *)dec->stream;
 
-	*ret_n = d->stream->hart_count;
-	return d->stream->ids;
+	*ret_n = s->hart_count;
+	return s->ids;
 }
 
 static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
 {
 	*ret_record = 0;
-	hf_ete_flow_context(&((const struct hf_ete_dec *)dec)->flow, ret_context);
+	if (!is_itm(dec))
+		hf_ete_flow_context(&((const struct hf_ete_dec *)dec)->flow, ret_context);
 }
 
 const struct hf_dec_ops hf_ete_dec_ops = {
-	.size = sizeof(struct hf_ete_dec),
+	.size = sizeof(union { struct hf_ete_dec ete; struct hf_itm_dec itm; }),
 	.init = init,
 	.fini = fini,
 	.next = next,
-	.state = hf_ete_dec_state,
+	.state = state,
 	.offset = offset,
 	.harts = harts,
 	.begin = begin,

@@ -41,7 +41,7 @@ extern const struct hf_codec hf_codec_ete;
 const struct hf_codec hf_codec_ete = {
 	.name = "ete",
 	.title = "Arm Embedded Trace Extension",
-	.version = 10,
+	.version = 11,
 	.suffixes = suffixes,
 	.check = hf_ete_check,
 	.remark = hf_ete_remark,

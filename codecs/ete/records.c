@@ -24,6 +24,8 @@
 
 #include "codecs/base/text.h"
 #include "codecs/ete/errors.h"
+#include "codecs/itm/errors.h"
+#include "codecs/itm/packet.h"
 #include "codecs/source/errors.h"
 
 #include <stdlib.h>
@@ -94,12 +96,37 @@ static void find_source(struct records *d)
 			d->hart++;
 		if (d->hart < s->hart_count) {
 			hf_ete_start_part(s, d->now.part, s->harts[d->hart].id, NULL, &d->pipeline);
-			unsync(d, part->offset, HF_ERR_ETE_UNSYNCED, 0);
+			unsync(d, part->offset, s->harts[d->hart].config.itm ? HF_ERR_ITM_UNSYNCED : HF_ERR_ETE_UNSYNCED, 0);
+			if (s->harts[d->hart].config.unsynced)
+				d->now.phase = HF_ETE_PHASE_SYNCED;
 			d->heading = true;
 			return;
 		}
 	}
 	d->text.ended = true;
+}
+
+static uint32_t sync_zeros(const struct records *d)
+{
+	return d->stream->harts[d->hart].config.itm ? HF_ITM_ZEROS : HF_ETE_ASYNC_ZEROS;
+}
+
+/* The packet of an ITM: its name and what it has. Returns its size, 0 or less as hf_itm_packet_get. */
+static int put_itm(const struct hf_pipeline *pipeline, uint8_t **t)
+{
+	struct hf_itm_packet packet;
+	const int n = hf_itm_packet_get(pipeline->bytes + pipeline->pos, hf_pipeline_left(pipeline), &packet);
+
+	if (n <= 0)
+		return n;
+	*t = hf_text_put_dec(*t, hf_pipeline_offset(pipeline));
+	*t = hf_text_put(hf_text_put(*t, " "), hf_itm_name(packet.kind));
+	if (packet.kind > HF_ITM_OVERFLOW)
+		*t = hf_text_put_hex(hf_text_put(hf_text_put_dec(hf_text_put(*t, " id="), packet.id), " value="), packet.value);
+	if (packet.bytes)
+		*t = hf_text_put_dec(hf_text_put(*t, " bytes="), packet.bytes);
+	*(*t)++ = '\n';
+	return n;
 }
 
 /* Passes over bytes up to an A-sync, which is left to be read. */
@@ -121,7 +148,7 @@ static uint8_t *scan(struct records *d, uint8_t *t)
 			d->now.lost_bytes += passed;
 			return t;
 		}
-		if (zeros < left && zeros >= HF_ETE_ASYNC_ZEROS && p[zeros] == 0x80) {
+		if (zeros < left && zeros >= sync_zeros(d) && p[zeros] == 0x80) {
 			t = put_lost(d, t);
 			d->now.phase = HF_ETE_PHASE_SYNCED;
 			return t;
@@ -171,6 +198,16 @@ static int put_line(struct records *d, uint8_t **t)
 	}
 	if (d->now.phase == HF_ETE_PHASE_UNSYNCED && hf_pipeline_left(pipeline)) {
 		*t = scan(d, *t);
+		return 0;
+	}
+	if (d->stream->harts[d->hart].config.itm) {
+		n = put_itm(pipeline, t);
+		if (n > 0)
+			pipeline->pos += (uint32_t)n;
+		else if (n == 0 && pipeline->stop != HF_PIPELINE_MORE)
+			*t = put_end(d, *t);
+		else
+			unsync(d, hf_pipeline_offset(pipeline), HF_ERR_ITM_HEADER, pipeline->bytes[pipeline->pos]);
 		return 0;
 	}
 	n = hf_ete_packet_get(&d->stream->harts[d->hart].config, pipeline->bytes + pipeline->pos,

@@ -3,6 +3,7 @@
 
 #include "codecs/base/array.h"
 #include "codecs/ete/errors.h"
+#include "codecs/itm/packet.h"
 #include "codecs/setup/errors.h"
 #include "codecs/setup/read.h"
 #include "codecs/source/pipeline.h"
@@ -69,6 +70,7 @@ struct found {
 	bool missing; /* registers of one of them */
 	bool etm;
 	bool m; /* one of them is of an M core */
+	unsigned itms;
 };
 
 /* Whether the i-th value is the first of its source. */
@@ -105,6 +107,7 @@ static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint3
 	found->missing |= missing;
 	found->etm |= config.etm;
 	found->m |= config.m;
+	found->itms += config.itm;
 	return 0;
 }
 
@@ -151,7 +154,7 @@ static void describe(struct hf_ete_stream *s, const struct found *found)
 {
 	int n = snprintf(s->json, sizeof s->json, "\"trace_ids\":[");
 
-	snprintf(s->version, sizeof s->version, "%s", found->etm ? "ETMv4" : "ETE");
+	snprintf(s->version, sizeof s->version, "%s", found->itms == s->hart_count ? "ITM" : found->etm ? "ETMv4" : "ETE");
 	for (size_t i = 0; i < s->hart_count && n < (int)sizeof s->json - 64; i++)
 		n += snprintf(s->json + n, sizeof s->json - (size_t)n, "%s%u", i ? "," : "",
 			      (unsigned)s->harts[i].config.trace_id);
@@ -205,9 +208,9 @@ static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struc
 	describe(s, &found);
 	s->stream.info = (struct hf_stream_info){
 		.arch = HF_ARCH_ARM,
-		.xlen = 64,
-		.isa = HF_ISA_A64,
-		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | HF_STREAM_NO_TEXTS | (s->hart_count > 1 ? HF_STREAM_MANY : 0) |
+		.xlen = found.itms == s->hart_count ? 32 : 64,
+		.isa = found.itms == s->hart_count ? HF_ISA_T32 : HF_ISA_A64,
+		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | (found.itms ? 0 : HF_STREAM_NO_TEXTS) | (s->hart_count > 1 ? HF_STREAM_MANY : 0) |
 			 (found.m ? HF_STREAM_M_PROFILE : 0),
 		.first_hart = s->harts[0].id,
 		.version = s->version,
@@ -278,6 +281,96 @@ static int find_unknown_ids(struct hf_ete_stream *s, const struct hf_setup *setu
 	return err;
 }
 
+/* Of frames of ITMs alone of which nothing is said, each trace id is one. */
+static int find_itms(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_src *src)
+{
+	struct hf_pipeline *pipeline;
+	struct found found = {.refused_count = 0};
+	uint64_t seen[2] = {0};
+	bool framed = false, any = strcmp(setup->format ? setup->format : "", "itm") != 0;
+	int err = 0;
+
+	for (size_t i = 0; i < setup->value_count; i++)
+		any |= setup->values[i].hart != HF_SETUP_ANY;
+	for (size_t i = 0; i < s->part_count; i++)
+		framed |= hf_ete_layout(&s->parts[i]) != HF_CORESIGHT_NONE;
+	if (any || !framed)
+		return 0;
+	pipeline = malloc(sizeof *pipeline);
+	err = pipeline ? hf_pipeline_init(pipeline, src) : HF_ERR_NOMEM;
+	for (size_t i = 0; i < s->part_count && !err; i++)
+		err = look_at_part(s, i, pipeline, seen);
+	if (pipeline)
+		hf_pipeline_fini(pipeline);
+	free(pipeline);
+	if (err || !(seen[0] | seen[1]))
+		return err;
+	s->hart_count = 0;
+	for (unsigned id = 1; id <= HF_CORESIGHT_ID_MAX && !err; id++)
+		if (seen[id / 64] >> id % 64 & 1)
+			err = add_hart(s, setup, id, &found);
+	free(s->ids);
+	s->ids = calloc(s->hart_count + 1, sizeof *s->ids);
+	if (err || !s->ids || !s->hart_count)
+		return err ? err : HF_ERR_NOMEM;
+	for (size_t i = 0; i < s->hart_count; i++)
+		s->ids[i] = s->harts[i].id;
+	describe(s, &found);
+	s->stream.info.first_hart = s->harts[0].id;
+	s->stream.info.flags |= s->hart_count > 1 ? HF_STREAM_MANY : 0;
+	return 0;
+}
+
+/* Whether the first bytes of an ITM, so many as are looked at, have a synchronisation in their first half. */
+static int look_at_itm(const struct hf_ete_stream *s, struct hf_src *src, uint32_t id, bool *ret_synced)
+{
+	struct hf_pipeline *pipeline = malloc(sizeof *pipeline);
+	uint64_t looked = 0, first = UINT64_MAX;
+	unsigned zeros = 0;
+	size_t part = 0;
+	int err = pipeline ? hf_pipeline_init(pipeline, src) : HF_ERR_NOMEM;
+
+	*ret_synced = true;
+	while (part < s->part_count && !hf_ete_part_has(s, &s->parts[part], id))
+		part++;
+	if (!err && part < s->part_count)
+		hf_ete_start_part(s, part, id, NULL, pipeline);
+	while (!err && part < s->part_count && looked < LOOK_BYTES) {
+		hf_pipeline_resume(pipeline);
+		err = hf_pipeline_fill(pipeline);
+		if (err || pipeline->pos == pipeline->count)
+			break;
+		for (; pipeline->pos < pipeline->count; pipeline->pos++, looked++) {
+			const uint8_t byte = pipeline->bytes[pipeline->pos];
+
+			if (byte == 0x80 && zeros >= HF_ITM_ZEROS && first == UINT64_MAX)
+				first = looked - zeros;
+			zeros = byte ? 0 : zeros + 1;
+		}
+	}
+	if (part < s->part_count)
+		*ret_synced = first < looked / 2;
+	if (pipeline)
+		hf_pipeline_fini(pipeline);
+	free(pipeline);
+	return err == HF_ERR_NOMEM || err == HF_ERR_CANCELLED ? err : 0;
+}
+
+/* Which of them have no synchronisation. */
+static int look_at_itms(struct hf_ete_stream *s, struct hf_src *src)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->hart_count && !err; i++) {
+		bool synced = true;
+
+		if (s->harts[i].config.itm)
+			err = look_at_itm(s, src, s->harts[i].id, &synced);
+		s->harts[i].config.unsynced = !synced;
+	}
+	return err;
+}
+
 int hf_ete_check(const struct hf_setup *setup, struct hf_setup_error *error)
 {
 	struct hf_ete_stream s = {.hart_count = 0};
@@ -296,6 +389,8 @@ static int remark_source(struct hf_setup *setup, uint32_t id)
 	char label[128], registers[64];
 	bool missing;
 
+	if (hf_ete_config_is_itm(setup, id))
+		return 0;
 	if (hf_ete_config_read(&config, setup, id, &missing, &error) == HF_ERR_ETE_SOURCE)
 		return hf_setup_warn(setup, error.file, error.line, "%s; the source is left out", error.text);
 	/* Who describes raw bytes in a capture.ini may know no register at all. */
@@ -330,6 +425,10 @@ int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	s->stream.setup = setup;
 	err = open_all(s, setup, NULL);
+	if (!err)
+		err = find_itms(s, setup, src);
+	if (!err)
+		err = look_at_itms(s, src);
 	if (!err)
 		err = find_unknown_ids(s, setup, src);
 	if (err)

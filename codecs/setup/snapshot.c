@@ -256,12 +256,14 @@ static const char *device_type(const struct doc *doc)
 	return find(doc, "device", "type", "");
 }
 
-/* Whether its type does not say that it is something else than an ETE or ETMv4. */
+/* Whether its type does not say that it traces no flow, or not as an ETE or ETMv4. */
 static bool may_be_decoded(const struct doc *doc)
 {
 	const char *name;
 
-	return hf_trace_unit_of(device_type(doc), &name) != HF_TRACE_UNIT_OTHER;
+	const enum hf_trace_unit unit = hf_trace_unit_of(device_type(doc), &name);
+
+	return unit != HF_TRACE_UNIT_OTHER && unit != HF_TRACE_UNIT_ITM;
 }
 
 /* The first register of a that b lacks or has another value of; NULL: there is none. */

@@ -16,7 +16,7 @@ enum hf_trace_unit hf_trace_unit_of(const char *type, const char **ret_name)
 		{"ETM3", "ETMv3", HF_TRACE_UNIT_OTHER}, {"ETMv3", "ETMv3", HF_TRACE_UNIT_OTHER},
 		{"PTM", "PTM", HF_TRACE_UNIT_OTHER},	{"PTM1", "PTM", HF_TRACE_UNIT_OTHER},
 		{"PFT", "PTM", HF_TRACE_UNIT_OTHER},	{"PFT1", "PTM", HF_TRACE_UNIT_OTHER},
-		{"STM", "STM", HF_TRACE_UNIT_OTHER},	{"ITM", "ITM", HF_TRACE_UNIT_OTHER},
+		{"STM", "STM", HF_TRACE_UNIT_OTHER},	{"ITM", "ITM", HF_TRACE_UNIT_ITM},
 	};
 	const size_t n = strcspn(type, ".");
 

@@ -11,7 +11,8 @@
 enum hf_trace_unit {
 	HF_TRACE_UNIT_ETE,
 	HF_TRACE_UNIT_ETM4,
-	HF_TRACE_UNIT_OTHER,   /* one that is known and not decoded: ETMv3, PTM, STM, ITM */
+	HF_TRACE_UNIT_ITM,     /* instrumentation without a flow */
+	HF_TRACE_UNIT_OTHER,   /* one that is known and not decoded: ETMv3, PTM, STM */
 	HF_TRACE_UNIT_UNKNOWN, /* no such word is known, or there is none ("") */
 };
 

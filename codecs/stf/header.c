@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static_assert(HF_STF_STRINGS_MAX <= HF_STREAM_HEAD, "the first window is no more than an opening may read");
+
 /* The walk over the records of the header. */
 struct walk {
 	struct hf_reader reader;
@@ -302,6 +304,7 @@ static void fill_info(struct hf_stf_stream *s, uint32_t hart)
 
 static int read_header(struct hf_stf_stream *s, struct walk *w)
 {
+	uint64_t shown; /* bytes of the body that show the unit */
 	uint32_t hart;
 	int err;
 
@@ -313,14 +316,17 @@ static int read_header(struct hf_stf_stream *s, struct walk *w)
 		return err;
 	w->at += HF_STF_SIZE_END_HEADER;
 	s->header.body = w->at;
-	err = need(w, w->reader.cap);
+	shown = w->at + HF_STF_UNIT_BYTES < HF_STF_STRINGS_MAX ? HF_STF_STRINGS_MAX - w->at : HF_STF_UNIT_BYTES;
+	err = need(w, shown);
 	if (err < 0)
 		return err;
 	if (s->header.isa == HF_STF_ISA_RISCV)
 		s->header.extensions =
 			hf_riscv_arch_extensions((const char *)s->header.extended.p, s->header.extended.n);
+	if (shown > hf_reader_there(&w->reader, w->at))
+		shown = hf_reader_there(&w->reader, w->at);
 	if (s->header.has[HF_STF_ISA])
-		hf_stf_header_find_unit(&s->header, here(w), hf_reader_there(&w->reader, w->at));
+		hf_stf_header_find_unit(&s->header, here(w), (size_t)shown);
 	hart = s->header.features & HF_STF_FEATURE_MULTI_CORE ? first_hart(w) : 0;
 	s->json = hf_stf_header_json(&s->header);
 	if (!s->json)

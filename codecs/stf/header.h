@@ -31,6 +31,8 @@ enum hf_stf_iem {
 
 /* Strings of the header that are kept (comments, TRACE_INFO records, ISA_EXTENDED), together. */
 #define HF_STF_STRINGS_MAX (256u * 1024)
+/* Behind a header that is longer, at least so much of the body shows in which unit it has sizes of accesses. */
+#define HF_STF_UNIT_BYTES (64u << 10)
 #define HF_STF_HEADER_RECORDS_MAX 4096
 
 struct hf_stf_bytes {

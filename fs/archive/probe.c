@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* How much of a container is tried, one after the other, until it gives bytes: most give them from the first. */
-static const size_t amounts[] = {16u << 10, 256u << 10, 5u << 20};
+/* How much of a container is tried, one after the other, until it gives enough: most do from the first. */
+static const size_t amounts[] = {4u << 10, 16u << 10, 256u << 10, 5u << 20};
 
 /* What is looked at of a container, and what comes out of it, where the first bytes do not tell. */
 enum { PACKED_SIZE = 1 << 20, UNPACKED_SIZE = 1 << 20 };
@@ -48,7 +48,7 @@ static int stream_head(int fd, const struct hf_box *box, uint8_t *head, size_t s
 	int err = 0;
 
 	*ret_n = 0;
-	for (size_t i = 0; !*ret_n && i < sizeof amounts / sizeof *amounts && !err; i++) {
+	for (size_t i = 0; *ret_n < size && i < sizeof amounts / sizeof *amounts && !err; i++) {
 		uint8_t *bytes = malloc(amounts[i]);
 		size_t n;
 

@@ -15,6 +15,7 @@
 #include "fs/facts/shared.h"
 #include "fs/program/symbol_files.h"
 #include "fs/stream/block_source.h"
+#include "fs/stream/read_limit.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -51,11 +52,15 @@ void hf_open_close(struct hf_open *open)
 static int open_stream(struct hf_open *open)
 {
 	const struct hf_codec *codec = hf_index_codec(open->index);
+	struct hf_read_limit head;
 	int err;
 
 	if (!codec)
 		return 0;
-	err = hf_stream_open(codec, open->source, open->trace.setup, &open->stream, NULL);
+	/* A header is short: no codec's first block, which may have MiB, is unpacked for it. */
+	hf_read_limit_init(&head, open->source);
+	head.src.until = HF_STREAM_HEAD;
+	err = hf_stream_open(codec, &head.src, open->trace.setup, &open->stream, NULL);
 	if (err)
 		open->stream = NULL;
 	/* It could be opened when it was indexed, so the index is damaged. */

@@ -75,6 +75,8 @@ void sample_expect(struct sample *s, char *text)
 	for (char *line; (line = take_line(&text));) {
 		if (!*line || *line == '#')
 			continue;
+		if (sscanf(line, "markers %u", &e->markers) == 1)
+			continue;
 		if (sscanf(line, "hart %u", &hart) != 1) {
 			add_item(e, line);
 			continue;
@@ -456,11 +458,12 @@ size_t sample_insns(const struct hf_events *list)
 void sample_check_expected(const struct sample *s, size_t n, const struct hf_events *list)
 {
 	const struct expected *e = &s->expected[n];
-	size_t at = 0;
+	size_t at = 0, markers = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct hf_event *ev = &list->ev[i];
 
+		markers += ev->kind == HF_EVENT_MARKER;
 		if (ev->kind != HF_EVENT_INSN && ev->kind != HF_EVENT_TRAP)
 			continue;
 		if (at == e->n || e->item[at].trap != (ev->kind == HF_EVENT_TRAP) ||
@@ -477,4 +480,5 @@ void sample_check_expected(const struct sample *s, size_t n, const struct hf_eve
 		at++;
 	}
 	CHECK_EQ(at, e->n);
+	CHECK(!e->markers || markers == e->markers);
 }

@@ -6,7 +6,7 @@
  * CODEC/NAME.txt is one capture, as text. "@FILE" on a line of its own begins a file of it, "@FILE hex" and
  * "@FILE hex_words" one that is written in hexadecimal (as "text" of a capture.ini). "@expected" ends it: a line
  * "PC [OPCODE]" for each retired instruction in hexadecimal, "trap" where a trap is taken, "hart N" before those of
- * another hart than the first.
+ * another hart than the first. "markers N" is how many MARKER events there are, of a hart that has them alone.
  *
  * CODEC/made lists captures that the view of the same name makes of a recorded capture, one a line: "NAME CAPTURE
  * FIRST-LAST [PARAMETERS]". CAPTURE is a path in tests/data; what is expected of them is what the emulator logged
@@ -28,6 +28,7 @@
 /* What must come out of a hart: instructions, and traps between them. */
 struct expected {
 	uint32_t hart;
+	unsigned markers; /* so many MARKER events, if it is not 0 */
 	size_t n, cap;
 	struct {
 		uint64_t pc;

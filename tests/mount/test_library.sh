@@ -70,6 +70,18 @@ for name in count_opcodes print_function; do
 	[ "$(grep -c . "$root/contrib/examples/$name.c")" -lt 45 ] || fail "$name is no short example"
 done
 
+# And with what CMake finds.
+mkdir "$tmp/project"
+cat >"$tmp/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(count C)
+find_package(hartfs 0.1 REQUIRED)
+add_executable(count $root/contrib/examples/count_opcodes.c)
+target_link_libraries(count hartfs::hartfs)
+END
+cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$prefix" >"$tmp/out" 2>&1 &&
+	cmake --build "$tmp/project/build" >>"$tmp/out" 2>&1 || fail "find_package: $(tail -n 5 "$tmp/out")"
+
 capture=$archive/boot/rv-sys.stf.gz
 "$hartfs" cat --index-dir "$index" "$capture" hart0/listing.txt >"$tmp/listing" || fail "no listing"
 awk '!/^#/ { byte = substr($4, length($4) - 1); high = index("0123456789abcdef", substr(byte, 1, 1)) - 1

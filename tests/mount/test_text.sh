@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Text beside the flow: what N-Trace units write of software's text is in hartN/text/CHANNEL.txt byte for byte, however the
 # chunks are cut, read from the front, at random and by several at once; the listing has it in lines; a capture of nothing
-# else is ready, and a channel that said nothing has no file.
+# else is ready, and a channel that said nothing has no file. The same of an ITM, beside an ETM and by itself.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 command -v python3 >/dev/null || skip "there is no python3"
@@ -55,6 +55,46 @@ for channel, data in said.items():
     open(os.path.join(sys.argv[2], 'want.%d' % channel), 'wb').write(data)
 capture('alone', write(0, b'Hell') + write(0, b'o\n') + write(2, b'x') + write(0, b'unfin'[:4]))
 capture('long', b''.join(write(1, b'0123') for _ in range(2500)))
+def frames(pieces):
+    """CoreSight frames of (id, up to 14 bytes)."""
+    whole = b''
+    for id, data in pieces:
+        out = bytearray(16)
+        out[0], out[1:15] = id << 1 | 1, data.ljust(14, b'\0')
+        for i in range(2, 15, 2):
+            out[15] |= (out[i] & 1) << i // 2
+            out[i] &= 0xfe
+        whole += out
+    return bytes(whole)
+
+def pieces(id, data, fill):
+    return [(id, data[i:i + 14].ljust(14, fill)) for i in range(0, len(data), 14)]
+
+def snapshot(name, files):
+    path = os.path.join(sys.argv[1], name)
+    os.mkdir(path)
+    for file, content in files.items():
+        open(os.path.join(path, file), 'wb').write(content if isinstance(content, bytes) else content.encode())
+
+# ETMv4 of a Cortex-M33: three times round nop, nop, b; what fills the frames is Ignore (70 is no ITM's).
+etm = b'\0' * 11 + b'\x80\x01\0\x04\x83\0\x10\0\0\0' + b'\xf7' * 3
+sync, text = b'\0' * 5 + b'\x80', b'printf through the trace\n'
+itm = sync + b''.join(b'\x01' + bytes([c]) for c in text) + b'\x17\x02\x10\0\0' + b'\x0e\x0f\x10' + b'\x20'
+itm += sync[:-1] + b'\0' * (-len(itm + sync) % 14) + sync[-1:]
+buffer = frames(pieces(2, itm, b'\0') + pieces(1, etm, b'\x70'))
+snapshot('board', {
+    'trace.bin': buffer, 'code.bin': struct.pack('<3H', 0xbf00, 0xbf00, 0xe7fc),
+    'snapshot.ini': '[snapshot]\nversion=1.0\n[device_list]\ndevice0=cpu.ini\ndevice1=etm.ini\ndevice2=itm.ini\n'
+                    '[trace]\nmetadata=trace.ini\n',
+    'trace.ini': '[trace_buffers]\nbuffers=buffer0\n[buffer0]\nname=ETB\nfile=trace.bin\nformat=coresight\n'
+                 '[source_buffers]\nETM=ETB\nITM=ETB\n[core_trace_sources]\ncpu=ETM\n',
+    'cpu.ini': '[device]\nname=cpu\nclass=core\ntype=Cortex-M33\n[regs]\n[dump]\nfile=code.bin\naddress=0x1000\nlength=6\n',
+    'etm.ini': '[device]\nname=ETM\nclass=trace_source\ntype=ETM4.2\n[regs]\nTRCCONFIGR=1\nTRCTRACEIDR=1\n'
+               'TRCIDR0=0x280006e1\nTRCIDR1=0x4100f424\nTRCIDR2=4\nTRCIDR8=0\n',
+    'itm.ini': '[device]\nname=ITM\nclass=trace_source\ntype=ITM\n[regs]\nITMTCR(0xE80)=0x00020001\n'})
+snapshot('swo', {'swo.bin': itm, 'capture.ini': '[capture]\nformat = itm\ntrace = swo.bin\n'})
+snapshot('two', {'bus.bin': frames(pieces(3, itm, b'\0') + pieces(2, itm, b'\0')),
+                 'capture.ini': '[capture]\nformat = itm\ntrace = bus.bin\nframing = coresight\n'})
 capture('damaged', write(0, b'one\n') + b'\x02\x02' + message(7, [(3, None), (0x1ff, None)]) + b'\xff' + write(0, b'two\n'))
 END
 
@@ -106,6 +146,19 @@ printf '# text 0 "Hello\\n"\n# text 2 "x"\n# text 0 "unfi"\n' | cmp - "$alone/ha
 [ "$(awk '{print length($4)}' "$mnt/long@ntrace/hart0/listing.txt" | tr '\n' ' ')" = "4098 4098 1810 " ] || fail "long lines"
 printf 'one\ntwo\n' | cmp - "$mnt/damaged@ntrace/hart0/text/0.txt" || fail "text behind damage"
 [ -s "$mnt/damaged@ntrace/errors.txt" ] || fail "damage is not told"
+do_umount
+do_mount --wait
+board=$mnt/board@ete
+[ "$(grep -vc '^#' "$board/hart1/listing.txt")" = 9 ] || fail "the ETM: $(head "$board/hart1/listing.txt")"
+for itm in "$board/hart2" "$mnt/swo@itm/hart0" "$mnt/two@itm/hart2" "$mnt/two@itm/hart3"; do
+	printf 'printf through the trace\n' | cmp - "$itm/text/0.txt" || fail "$itm/text"
+	printf '# text 0 "printf through the trace\\n"\n# sample pc=0000000000001002\n# exception 15 entered\n# cycles 2\n' |
+		cmp - "$itm/listing.txt" || fail "$itm: $(cat "$itm/listing.txt")"
+done
+[ ! -e "$board/hart1/text" ] || fail "the ETM has text"
+[ ! -e "$board/all" ] || fail "all/ without a time that both have"
+[ ! -s "$board/errors.txt" ] || fail "board: $(cat "$board/errors.txt")"
+grep -q SOFTWARE "$board/records.txt" || fail "records.txt of the ITM"
 do_umount
 "$hartfs" info --index-dir "$index" "$archive/alone" | grep -q 'instructions   0 retired by 1 hart; 4 texts' ||
 	fail "$("$hartfs" info --index-dir "$index" "$archive/alone")"

@@ -239,13 +239,14 @@ static int read_source(const char *type, const char *core, const char *devarch, 
 static void test_sources(void)
 {
 	static const char *const good[] = {"ETE", "ete", "ETE1.1", "ETM4", "ETM4.x", "ETMv4", "ETMv4.2"};
-	static const char *const other[] = {"ETM3", "ETM3.5", "PTM", "PTM1.1", "PFT1.1", "STM", "ITM", "ETMv3.5", "stm"};
+	static const char *const other[] = {"ETM3", "ETM3.5", "PTM", "PTM1.1", "PFT1.1", "STM", "ETMv3.5", "stm"};
 	static const char *const m_profile[] = {"Cortex-M55", "cortex-m7", "ARMv8.1-M", "ARMv8-M", "ARMv8M", "ARMv7E-M", "STAR-MC1"};
 	static const char *const a_profile[] = {"Cortex-A53", "ARM-AA64", "ARMv8.2-A", "ARMv8-R", "Cortex-R82", "ARM-AA32", ""};
 	struct hf_setup_error error;
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
 		CHECK_EQ(read_source(good[i], "Cortex-A53", NULL, &error), 0);
+	CHECK_EQ(read_source("ITM", "Cortex-M4", NULL, &error), 0);
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
 		CHECK_EQ(read_source(other[i], "Cortex-A53", "0x47705a13", &error), (uint64_t)HF_ERR_ETE_SOURCE);
 		CHECK(strstr(error.text, other[i]) && strstr(error.text, "CS_0"));

@@ -131,7 +131,7 @@ static void test_isa(void)
 			CHECK_EQ(t.stream->info.xlen,
 				 cases[i].hf_isa == HF_ISA_RV64 || cases[i].hf_isa == HF_ISA_A64 ? 64 : 32);
 			/* without the feature EVENT, which of ARM means that there are no exceptions */
-			CHECK_EQ(t.stream->info.flags, HF_STREAM_HARTS | HF_STREAM_ORIGINAL |
+			CHECK_EQ(t.stream->info.flags, HF_STREAM_HARTS | HF_STREAM_ORIGINAL | HF_STREAM_NO_TEXTS |
 							       (cases[i].isa == 1 ? 0 : HF_STREAM_ONE_LEVEL));
 			hf_stft_close(&t);
 		}
@@ -264,7 +264,7 @@ static void test_first_hart(void)
 	PUT(&b, INST_OPCODE32, .size = 0x13);
 	hf_stft_open(&t, &b);
 	CHECK_EQ(t.stream->info.first_hart, 5);
-	CHECK_EQ(t.stream->info.flags, HF_STREAM_HARTS | HF_STREAM_MANY);
+	CHECK_EQ(t.stream->info.flags, HF_STREAM_HARTS | HF_STREAM_MANY | HF_STREAM_NO_TEXTS);
 	hf_stft_close(&t);
 	hf_bytes_free(&b);
 }
