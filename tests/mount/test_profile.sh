@@ -213,7 +213,7 @@ done
 # From the only call of fib that main makes to where main goes on, in the listing; it calls itself below that.
 "$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/listing.txt |
 	awk '/^#/ {next} /<fib / || /<fib>/ {if (first == "") first = $1} /<main\+/ && first != "" {print $1 - first; exit}' >"$tmp/below"
-[ "$(awk '$7 == "fib" {print $3}' "$tmp/functions")" = "$(cat "$tmp/below")" ] ||
+[ "$(awk '$8 == "fib" {print $3}' "$tmp/functions")" = "$(cat "$tmp/below")" ] ||
 	fail "below fib: $(grep -w fib "$tmp/functions"), but $(cat "$tmp/below") in the listing"
 
 # The same program in callgrind.out: what a call costs, its place, and the line of the source.
