@@ -131,7 +131,7 @@ struct views {
 	uint32_t hart; /* whose profile was offered last */
 };
 
-/* No directory lists them. A name with a "*" is not one of a file. */
+/* Directories list them when they were made. A name with a "*" is not one of a file. */
 static void offer_profile(const struct line *line, uint32_t hart)
 {
 	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++) {
@@ -160,7 +160,7 @@ typedef void (*offer_fn)(const struct line *line, struct hartfs_archive *archive
 static void offer_symbols(const struct line *line, struct hartfs_archive *archive, const char *capture,
 			  const char *view_dir)
 {
-	hf_functions_each(archive, capture, view_dir, offer_functions, (void *)line, NULL);
+	hf_functions_each(archive, capture, view_dir, "functions.txt", offer_functions, (void *)line, NULL);
 }
 
 static void offer_views(const struct line *line, struct hartfs_archive *archive, const char *capture,

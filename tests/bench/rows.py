@@ -77,8 +77,8 @@ class Bench:
         command = [build, "mount", "-f", "--index-dir", kept or self.indexed(build, archive)] + list(options)
         return Server(command + [archive, point], point, [build, "umount"])
 
-    def read_mounted(self, build, archive, view):
-        with self.mounted(build, archive) as server:
+    def read_mounted(self, build, archive, view, *options):
+        with self.mounted(build, archive, *options) as server:
             return cost_of_reading(server, one_of(server.point, view))
 
     def random(self, build, archive, view, seed, count=100, pick=statistics.median):
@@ -278,6 +278,8 @@ def rows(bench, tools, count):
               lambda build: bench.read_mounted(build, archive[zstf], listing), peer=null_fs,
               peer_name="null file system", goal=goal, cores=cores)
           for cores, goal in (("0", "peer 2.2"), ("0,1", "peer 1.25"))],
+        Row("the same with --direct", lambda build: bench.read_mounted(build, archive[zstf], listing, "--direct"),
+            peer=null_fs, peer_name="null file system"),
         *[Row("source.stf through the mount",
               lambda build: bench.read_mounted(build, archive[zst], "source.stf"), peer=squash_read,
               peer_name="squashfuse, zstd", goal=goal, needs=("squashfuse", "mksquashfs"), cores=cores)
