@@ -50,7 +50,6 @@ static const struct stream streams[] = {
 	 " srcbits framing addr_msb_ext implicit_return all_jumps wrapped "},
 	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.srcbits=3",
 	 " srcbits word_bytes "},
-	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.address_width=33", " address_width "},
 	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000",
 	 "ntrace.sequential_jump=1,ntrace.all_jumps=1", " sequential_jump all_jumps "},
 	{"ete", "astf/a64-sys.astf", "a64-sys@astf", "0-30000", "", " TRCCONFIGR.RS TRCIDR2.CIDSIZE "},
@@ -83,6 +82,7 @@ static const struct {
 	{"etrace", " mtvec stvec vstvec jvt unknown_cause discovery_info_0 discovery_info_1 ",
 	 "an address or a word of 64 bits: there is no list of values to try"},
 	{"etrace", " zcmp zcmt text ", "the ELF, or the characters of the file, say it; what is written is for those that do not"},
+	{"ntrace", " address_width ", "a width near the right one changes nothing, where addresses have fewer bits"},
 	{"ntrace", " dialect timestamps timestamp_width trap_values compare_returns ",
 	 "times and traps alone differ, and what is doubtful: the problem itself names timestamps"},
 	{"ntrace", " xlen ", "refused where it contradicts the ELF"},
@@ -98,6 +98,7 @@ static const struct {
 	{"ete", " TRCIDR1.TRCARCHMAJ TRCDEVARCH type ",
 	 "an ETMv4 differs in packets that this stream does not have, or the source is refused"},
 	{"ete", " profile ", "the snapshot names the core; what is written is for descriptions that do not"},
+	{"itm", " framing prescaler ", "the encoder writes no ITM streams"},
 	{"mtb", " position wrap_offset size ", "addresses and offsets: there is no list of values to try"},
 };
 
