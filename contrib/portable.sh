@@ -25,7 +25,7 @@ wrapper() {
 		#!/bin/sh
 		# The program under the loader and the libraries that are beside it.
 		here=\$(dirname "\$(readlink -f "\$0")")$3
-		HARTFS=\$here/hartfs PATH=\$here/lib/bin:\$PATH exec "\$here/lib/$loader" --library-path "\$here/lib" --argv0 "$2" "\$here/lib/$2" "\$@"
+		HARTFS=\$here/hartfs PATH=\$here/lib/bin:\$PATH exec "\$here/lib/$loader" --library-path "\$here/lib" --argv0 "\$here/lib/$2" "\$here/lib/$2" "\$@"
 	END
 	chmod 755 "$1"
 }
@@ -71,10 +71,12 @@ try() {
 	shift
 	for suite; do
 		system=$(mktemp -d)
+		chmod 755 "$system"
 		debootstrap --variant=minbase "$suite" "$system" "${MIRROR:-http://deb.debian.org/debian}" >"$system.log" 2>&1 ||
 			{ echo "$suite: no system can be made: $(tail -n 1 "$system.log")"; rm -rf "$system"; continue; }
 		mkdir "$system/home/user"
 		chown 12345:12345 "$system/home/user"
+		mount -t proc none "$system/proc"
 		began=$(date +%s)
 		chroot --userspec=12345:12345 "$system" /usr/bin/env -i HOME=/home/user PATH=/usr/bin:/bin sh -euc '
 			cd; tar -x; cd hartfs-*
@@ -84,6 +86,7 @@ try() {
 			./hartfs top samples/boot/rv-sys.stf.gz -n 1 | tail -n 1' < <(xz -dc "$tarball") >"$system.out" 2>&1 &&
 			echo "$suite, glibc $(chroot "$system" ldd --version | sed -n '1s/.* //p'): works, $(($(date +%s) - began)) s" ||
 			{ echo "$suite: FAILED"; cat "$system.out"; }
+		umount "$system/proc"
 		rm -rf --one-file-system "$system" "$system.log" "$system.out"
 	done
 }

@@ -289,7 +289,7 @@ int hartfs_index(struct hartfs_archive *archive, const char *path,
 static bool is_about_capture(int err)
 {
 	return hf_err_class(err) == HF_CLASS_corrupt || hf_err_class(err) == HF_CLASS_unsupported ||
-	       hf_err_class(err) == HF_CLASS_limit;
+	       hf_err_class(err) == HF_CLASS_limit || hf_err_class(err) == HF_CLASS_lost;
 }
 
 struct file_giver {

@@ -56,7 +56,7 @@ CREATE TABLE hart (
 --   problems       gaps, doubts and notes among the events
 --   discard        events to pass over after entering
 --   flow           digests of its events (index/base/digest.h): pcs and opcodes,
---   rest             accesses and all else; of the records they are 0
+--   rest             accesses and all else; of the records flow is 0
 --   before.flow    what the hart did before it (index/base/prefix_digest.h): pcs and opcodes,
 --   before.access    which bytes were accessed,
 --   before.value     their values,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs ls: the captures below a directory, or the files that a mount shows of a capture, in columns for people. */
+#include "codecs/isa/disasm.h"
 #include "fs/base/human.h"
 #include "fs/library.h"
 #include "fs/locate.h"
@@ -218,11 +219,17 @@ static bool confine(const struct hf_settings *settings, const struct listed *lis
 {
 	struct hf_opened *opened = hf_got(calloc(count, sizeof *opened));
 	size_t good = 0;
-	bool ok = opened != NULL;
+	bool ok = opened != NULL, only_directories = true;
 
-	for (size_t i = 0; ok && i < count; i++)
-		if (listed[i].good)
-			opened[good++] = listed[i].opened;
+	for (size_t i = 0; ok && i < count; i++) {
+		if (!listed[i].good)
+			continue;
+		opened[good++] = listed[i].opened;
+		only_directories = only_directories && !*listed[i].target.path;
+	}
+	/* Their captures are not indexed. */
+	if (only_directories)
+		hf_disasm_leave();
 	ok = ok && (!good || hf_opened_confine(settings, opened, good));
 	free(opened);
 	return ok;

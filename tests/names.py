@@ -14,7 +14,6 @@ SOURCE = r"(?:[ch]|def|sh|py|cmake|js|css)"
 OTHERS = {
     "--buildid-mmap": "of perf",
     "--demangle-cpp": "of genhtml",
-    "--kcore": "of perf",
     "--per-thread": "of perf",
     "fuse_lock_inode": "of Linux",
     "mount.fuse3": "of libfuse",

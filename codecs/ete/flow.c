@@ -149,7 +149,9 @@ static void derive(struct hf_ete_flow *f)
 	w->mask = w->isa == HF_ISA_A64 ? UINT64_MAX : UINT32_MAX;
 	w->mode = (uint8_t)mode_of(f, c->byte);
 	if (tells_processes(f)) {
-		w->program = running(f).program;
+		const struct hf_running now = running(f);
+
+		w->program = now.kernel && w->mode != HF_MODE_EL0 ? now.kernel : now.program;
 		return;
 	}
 	w->program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,

@@ -65,6 +65,11 @@ const char *hf_disasm_load(void)
 	return hf_llvm_load() ? NULL : hf_llvm_error();
 }
 
+void hf_disasm_leave(void)
+{
+	hf_llvm_leave();
+}
+
 #define ALIGN sizeof(struct hf_listed_line)
 static_assert(ALIGN % sizeof(struct hf_disasm_slot) == 0, "lines are aligned, behind slots");
 

@@ -77,6 +77,8 @@ struct hf_disasm {
  * process confines itself.
  */
 const char *hf_disasm_load(void);
+/* Before that, in a process that makes no text: hf_disasm_load then does nothing, and hf_disasm_new fails. */
+void hf_disasm_leave(void);
 
 /* Loads LLVM if nobody has; HF_ERR_DISASM if that is not possible. */
 int hf_disasm_new(struct hf_disasm **ret_disasm);

@@ -101,7 +101,7 @@ static bool get(void)
 }
 #endif
 
-static bool loaded, failed;
+static bool loaded, failed, needless;
 static char version[32] = "LLVM " LLVM_VERSION_STRING;
 
 static void initialise(void)
@@ -125,8 +125,8 @@ static void initialise(void)
 
 static void load(void)
 {
-	loaded = get();
-	failed = !loaded;
+	loaded = !needless && get();
+	failed = !loaded && !needless;
 	if (loaded)
 		initialise();
 }
@@ -137,6 +137,11 @@ const struct hf_llvm *hf_llvm_load(void)
 
 	pthread_once(&once, load);
 	return loaded ? &llvm : NULL;
+}
+
+void hf_llvm_leave(void)
+{
+	needless = true;
 }
 
 const char *hf_llvm_error(void)

@@ -23,6 +23,9 @@ struct hf_llvm {
  */
 const struct hf_llvm *hf_llvm_load(void);
 
+/* Before that: nobody will need it. hf_llvm_load then returns NULL, and there is no error. */
+void hf_llvm_leave(void);
+
 /* Why hf_llvm_load returned NULL, else NULL. For good. */
 const char *hf_llvm_error(void);
 

@@ -337,16 +337,21 @@ static int warn(struct load *l)
 /* "sort 4711, cat 4712 and 3 more" */
 static void name_processes(const struct hf_perf_maps *maps, char *text, size_t size)
 {
-	size_t n = 0, i = 0;
+	size_t n = 0, more = 0;
 
 	*text = '\0';
-	for (; i < maps->by_pid.count && n + sizeof maps->comm->name + 64 < size; i++) {
-		const struct hf_perf_comm *comm = &maps->comm[i];
+	for (size_t i = 0; i < maps->by_comm.count; i++) {
+		const struct hf_thread_name *comm = &maps->comm[i];
 
-		n += (size_t)snprintf(text + n, size - n, "%s%s %" PRIu32, i ? ", " : "", comm->name, comm->pid);
+		if (comm->pid != comm->tid)
+			continue;
+		if (n + sizeof comm->name + 64 < size)
+			n += (size_t)snprintf(text + n, size - n, "%s%s %" PRIu32, n ? ", " : "", comm->name, comm->pid);
+		else
+			more++;
 	}
-	if (i < maps->by_pid.count)
-		snprintf(text + n, size - n, " and %zu more", maps->by_pid.count - i);
+	if (more)
+		snprintf(text + n, size - n, " and %zu more", more);
 }
 
 /* How many have a trace unit, and how many of them trace: those that have values. */
@@ -405,19 +410,50 @@ static int load_kernel(struct load *l, struct hf_processes *processes)
 	if (err == HF_ERR_NOT_FOUND)
 		return 0;
 	if (!err)
-		err = hf_perf_kernel_load(src, &l->c.pokes, processes, &poked);
+		err = hf_perf_kernel_load(src, &l->c.pokes, l->setup, processes, &poked);
 	hf_src_free(src);
 	if (err == HF_ERR_CORRUPT || err == HF_ERR_LIMIT)
 		return hf_setup_warn(l->setup, l->name, 0, "'%s' is left out: it %s", HF_PERF_KCORE,
 				     err == HF_ERR_LIMIT ? "has more than 512 MiB" : "is no copy of an AArch64 kernel");
 	if (!err && (poked || l->c.pokes.cut))
 		err = hf_setup_warn(l->setup, l->name, 0,
-				    "the kernel changed its code in %zu places while it was recorded: the last change counts from "
-				    "the beginning", poked);
+				    "the kernel changed its code in %zu places while it was recorded: each recording has the code "
+				    "of its end%s", poked, l->c.pokes.cut ? ", and not all changes are known" : "");
 	return err;
 }
 
-static int make_processes(struct load *l)
+/* Whether recording i is the first that may be of its CPU, or of one of its trace ids. */
+static bool is_first(const struct load *l, size_t i, uint64_t seen[2], bool *seen_unit)
+{
+	const struct hf_setup_part *part = &l->setup->parts[i];
+	bool first = (part->ids[0] & ~seen[0]) || (part->ids[1] & ~seen[1]);
+
+	seen[0] |= part->ids[0];
+	seen[1] |= part->ids[1];
+	for (size_t k = 0; k < l->c.units.count && !part->told; k++)
+		if (l->c.units.row[k].cpu == part->hart) {
+			first = !seen_unit[k];
+			seen_unit[k] = true;
+		}
+	return first;
+}
+
+/* A doubt that stands at the beginning of each hart, behind what is told of its recording. */
+static int doubt_kernel(struct load *l)
+{
+	uint64_t seen[2] = {0};
+	bool *seen_unit = calloc(l->c.units.count + 1, sizeof *seen_unit);
+
+	if (!seen_unit)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; i < l->setup->part_count; i++)
+		if (!l->setup->parts[i].remark && is_first(l, i, seen, seen_unit))
+			l->setup->parts[i].remark = HF_ERR_PERF_KERNEL_FILE;
+	free(seen_unit);
+	return 0;
+}
+
+static int make_processes(struct load *l, struct hf_src *stream)
 {
 	struct hf_processes *processes = calloc(1, sizeof *processes);
 	int err = HF_ERR_NOMEM;
@@ -428,9 +464,14 @@ static int make_processes(struct load *l)
 		err = load_kernel(l, processes);
 	}
 	if (!err)
-		err = hf_perf_programs_find(l->setup, l->opener, &l->c.maps, &l->c.features, processes);
-	if (!err)
-		err = hf_perf_maps_make(&l->c.maps, processes);
+		err = hf_perf_programs_make(&(struct hf_perf_ask){.setup = l->setup,
+								  .opener = l->opener,
+								  .stream = stream,
+								  .maps = &l->c.maps,
+								  .features = &l->c.features},
+					    processes);
+	if (!err && processes->kernel_is_file)
+		err = doubt_kernel(l);
 	if (!err && l->c.maps.cut)
 		err = hf_setup_warn(l->setup, l->name, 0, "there are more mappings than hartfs keeps: the last ones are left out");
 	return no_room(l, err);
@@ -438,6 +479,7 @@ static int make_processes(struct load *l)
 
 static int make_all(struct load *l, struct hf_src **ret_stream)
 {
+	struct hf_src *stream = NULL;
 	int err = open_files(l);
 
 	if (!err)
@@ -456,10 +498,16 @@ static int make_all(struct load *l, struct hf_src **ret_stream)
 	if (!err)
 		err = warn(l);
 	if (!err)
-		err = make_processes(l);
+		err = make_stream(l, &stream);
+	if (!err)
+		err = make_processes(l, stream);
 	if (!err)
 		err = add_facts(l);
-	return err ? err : make_stream(l, ret_stream);
+	if (err)
+		hf_src_free(stream);
+	else
+		*ret_stream = stream;
+	return err;
 }
 
 int hf_perf_load(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which file lay where in which process, at which time: what MMAP, MMAP2, COMM, FORK, EXIT and ITRACE_START records tell.
- * They are kept as they come, and put in order by time when all are there: a file is not.
+ * Which file lay where in which process, at which time: what MMAP, MMAP2, KSYMBOL, COMM, FORK and ITRACE_START records
+ * tell. They are kept as they come, and put in order by time when all are there: a file is not.
  */
 #ifndef HF_PERF_MAPS_H
 #define HF_PERF_MAPS_H
@@ -14,6 +14,7 @@
 enum {
 	HF_PERF_EVENTS_MAX = 1 << 21,
 	HF_PERF_OBJECTS_MAX = 1 << 16,
+	HF_PERF_KERNEL_MAX = 1 << 16,
 	HF_PERF_SPACES_MAX = 1 << 20, /* and so many pieces of programs, times 8 */
 };
 
@@ -26,6 +27,14 @@ struct hf_perf_object {
 	/* Set by who finds the file: its bytes from first on, as many as it has; borrowed. */
 	const uint8_t *bytes;
 	uint64_t size;
+};
+
+/* Code of the kernel, as MMAP and KSYMBOL have it. */
+struct hf_perf_kernel_code {
+	char *name; /* "[kernel.kallsyms]_text", a module, or a function that the kernel made */
+	uint64_t address, size, offset; /* offset: of the kernel itself the address of the symbol behind the ']' */
+	struct hf_perf_build_id id;
+	bool made; /* KSYMBOL */
 };
 
 enum hf_perf_event_kind {
@@ -45,9 +54,9 @@ struct hf_perf_event {
 	uint8_t kind;	 /* enum hf_perf_event_kind */
 };
 
-struct hf_perf_comm {
-	uint32_t pid;
-	char name[32];
+struct hf_perf_thread {
+	uint64_t time;
+	uint32_t pid, tid;
 };
 
 struct hf_perf_maps {
@@ -55,10 +64,12 @@ struct hf_perf_maps {
 	struct hf_hash_map by_name; /* rows: object */
 	struct hf_perf_event *event;
 	size_t event_count;
-	size_t thread; /* the last event THREAD, if there are threads */
-	bool threads;
-	struct hf_perf_comm *comm; /* the name of each process, as it was last */
-	struct hf_hash_map by_pid; /* rows: comm */
+	struct hf_perf_thread *thread; /* of each the last event THREAD */
+	struct hf_hash_map by_tid; /* rows: thread */
+	struct hf_perf_kernel_code *kernel;
+	size_t kernel_count;
+	struct hf_thread_name *comm; /* of each thread that has told one */
+	struct hf_hash_map by_comm;  /* rows: comm */
 	bool cut; /* there are more than the limits allow */
 };
 

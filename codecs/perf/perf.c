@@ -70,6 +70,19 @@ static int fail(struct hf_setup_error *error, int code, const char *name, uint64
 	return hf_setup_fail(error, code, name, 0, "%s", text);
 }
 
+/* Trace of another kind, by its name where it has one. */
+static int fail_kind(struct hf_setup_error *error, const char *name, uint64_t type)
+{
+	static const char *const kinds[] = {[1] = "Intel PT", [2] = "Intel BTS", [4] = "Arm SPE", [5] = "s390 sampling",
+					    [6] = "HiSilicon PTT", [7] = "PowerVM dispatch"};
+
+	if (type >= sizeof kinds / sizeof *kinds || !kinds[type])
+		return fail(error, HF_ERR_PERF_KIND, name, type);
+	return hf_setup_fail(error, HF_ERR_PERF_KIND, name, 0,
+			     "this perf.data holds no CoreSight trace but %s (AUXTRACE_INFO type %u), which hartfs does not "
+			     "decode: perf script does", kinds[type], (unsigned)type);
+}
+
 /* Whether the file is that of a directory. */
 static bool is_data(const char *name)
 {
@@ -137,6 +150,8 @@ static int describe(const struct hf_setup_opener *opener, const char *name, stru
 		return hf_setup_fail(error, err, name, 0, "it cannot be read: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
 	code = refusal(&look, &detail);
 	snprintf(error->format, sizeof error->format, "%s", code ? "perf" : "ete");
+	if (code == HF_ERR_PERF_KIND)
+		return fail_kind(error, name, detail);
 	if (code)
 		return fail(error, code, name, detail);
 	*ret_setup = calloc(1, sizeof **ret_setup);
@@ -153,7 +168,7 @@ static const char *const suffixes[] = {NULL};
 const struct hf_codec hf_codec_perf = {
 	.name = "perf",
 	.title = "perf.data",
-	.version = 4,
+	.version = 5,
 	.suffixes = suffixes,
 	.probe = probe,
 	.confirm = confirm,

@@ -13,7 +13,9 @@ enum hf_perf_type {
 	HF_PERF_MMAP2 = 10,
 	HF_PERF_AUX = 11,
 	HF_PERF_ITRACE_START = 12,
+	HF_PERF_SWITCH = 14,
 	HF_PERF_SWITCH_CPU_WIDE = 15,
+	HF_PERF_KSYMBOL = 17,
 	HF_PERF_TEXT_POKE = 20,
 	HF_PERF_AUX_OUTPUT_HW_ID = 21,
 	HF_PERF_USER = 64, /* from here on perf's own, without a trailer */
@@ -48,7 +50,10 @@ enum hf_perf_feature {
 };
 
 enum hf_perf_misc {
-	HF_PERF_MISC_KERNEL = 1,	 /* of bits 2:0 */
+	HF_PERF_MISC_MODE = 7,		 /* these bits: */
+	HF_PERF_MISC_KERNEL = 1,
+	HF_PERF_MISC_GUEST_KERNEL = 4,
+	HF_PERF_MISC_GUEST_USER = 5,
 	HF_PERF_MISC_DATA = 1 << 13,     /* MMAP, MMAP2: not code */
 	HF_PERF_MISC_EXEC = 1 << 13,     /* COMM */
 	HF_PERF_MISC_OUT = 1 << 13,      /* SWITCH_CPU_WIDE */

@@ -310,6 +310,28 @@ static int make_threads(const struct hf_perf_maps *maps, struct hf_processes *re
 	return 0;
 }
 
+static int by_name_tid(const void *a, const void *b)
+{
+	const struct hf_thread_name *left = a, *right = b;
+
+	return left->tid < right->tid ? -1 : left->tid > right->tid;
+}
+
+static int make_names(const struct hf_perf_maps *maps, struct hf_processes *ret)
+{
+	const size_t n = maps->by_comm.count;
+
+	ret->name = malloc((n + 1) * sizeof *ret->name);
+	if (!ret->name)
+		return HF_ERR_NOMEM;
+	if (n) {
+		memcpy(ret->name, maps->comm, n * sizeof *ret->name);
+		qsort(ret->name, n, sizeof *ret->name, by_name_tid);
+	}
+	ret->name_count = n;
+	return 0;
+}
+
 /* What a program lacks may be in the one before it, if that ended while it was recorded, and in the kernel. */
 static int link_programs(const struct spaces *s)
 {
@@ -341,6 +363,8 @@ int hf_perf_maps_make(struct hf_perf_maps *maps, struct hf_processes *ret)
 	if (maps->event_count)
 		qsort(maps->event, maps->event_count, sizeof *maps->event, by_time);
 	err = make_threads(maps, ret);
+	if (!err)
+		err = make_names(maps, ret);
 	for (size_t i = 0; i < maps->event_count && !err; i++)
 		err = take_event(&s, &maps->event[i]);
 	for (uint32_t i = 0; i < s.by_pid.count && !err; i++)

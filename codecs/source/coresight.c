@@ -198,6 +198,7 @@ size_t hf_coresight_take(struct hf_coresight *cs, const uint8_t *p, size_t n, st
 size_t hf_coresight_ids(const uint8_t *p, size_t n, uint64_t seen[2])
 {
 	const uint64_t is_id = UINT64_C(0x0001000100010001);
+	uint8_t last = 0; /* the id in front of a frame, whose bit is set; 0 is none */
 	size_t at = 0;
 
 	while (n - at >= HF_CORESIGHT_FRAME) {
@@ -213,6 +214,10 @@ size_t hf_coresight_ids(const uint8_t *p, size_t n, uint64_t seen[2])
 		memcpy(&high, frame + sizeof low, sizeof high);
 		if (!((low | high) & is_id))
 			continue;
+		/* Most frames have one, in front, and often the one that the frame before has. */
+		if ((low & is_id) == 1 && !(high & is_id) && frame[0] == last)
+			continue;
+		last = frame[0] & 1 ? frame[0] : last;
 		for (unsigned i = 0; i < HF_CORESIGHT_DATA; i += 2)
 			if (frame[i] & 1)
 				seen[frame[i] >> 7] |= UINT64_C(1) << (frame[i] >> 1 & 63);

@@ -29,3 +29,9 @@ const char *hf_human_bytes(char buf[HF_HUMAN_SIZE], uint64_t bytes)
 	snprintf(buf, HF_HUMAN_SIZE, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 	return buf;
 }
+
+void hf_human_path(struct hf_sink *sink, const char *path)
+{
+	for (const char *s = path; *s; s++)
+		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+}

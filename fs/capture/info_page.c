@@ -54,11 +54,11 @@ static void put_head(struct hf_sink *sink, struct hf_capture *capture, const str
 	codec = capture->codec;
 	box = capture->box;
 	pthread_mutex_unlock(&capture->lock);
-	hf_info_path(sink, capture->path);
+	hf_human_path(sink, capture->path);
 	hf_sink_printf(sink, ": %s", codec ? codec->title : "of no known format");
 	if (open && open->stream && open->stream->info.version) {
 		hf_sink_printf(sink, " ");
-		hf_info_path(sink, open->stream->info.version);
+		hf_human_path(sink, open->stream->info.version);
 	}
 	if (box)
 		hf_sink_printf(sink, ", %s", box->name);
@@ -131,12 +131,12 @@ static void put_description(struct hf_sink *sink, const struct hf_trace *trace)
 	if (!trace->setup)
 		return;
 	begin_line(sink, "description");
-	hf_info_path(sink, trace->members->ini);
+	hf_human_path(sink, trace->members->ini);
 	hf_sink_printf(sink, ", ");
 	put_count(sink, trace->setup->part_count, "trace");
 	for (size_t i = 0; i < trace->setup->fact_count; i++) {
 		begin_line(sink, trace->setup->facts[i].name);
-		hf_info_path(sink, trace->setup->facts[i].value);
+		hf_human_path(sink, trace->setup->facts[i].value);
 	}
 }
 
@@ -154,7 +154,7 @@ static void put_symbols(struct hf_sink *sink, const struct hf_symbol_files *file
 		if (ran++ >= FILES_SHOWN)
 			continue;
 		hf_sink_printf(sink, "%s", ran == 1 ? " of " : ", ");
-		hf_info_path(sink, files->file[i].path);
+		hf_human_path(sink, files->file[i].path);
 	}
 	if (ran > FILES_SHOWN) {
 		hf_sink_printf(sink, " and ");
@@ -190,7 +190,7 @@ static void put_problems(struct hf_sink *sink, const struct hf_open *open, const
 		hf_diag_format(&first.diag, text, HF_DIAG_SIZE);
 	begin_line(sink, "");
 	hf_sink_printf(sink, "the first: ");
-	hf_info_path(sink, text);
+	hf_human_path(sink, text);
 }
 
 /* ---- its views ---- */
@@ -235,7 +235,7 @@ static void put_hart(struct hf_sink *sink, const struct hf_facts_hart *hart, boo
 	if (hart->no_program) {
 		begin_line(sink, "");
 		hf_sink_printf(sink, "no program.elf: ");
-		hf_info_path(sink, hart->no_program);
+		hf_human_path(sink, hart->no_program);
 	}
 }
 
@@ -273,7 +273,7 @@ static void put_refusals(struct hf_sink *sink, const struct hf_facts *facts)
 			continue;
 		begin_line(sink, label);
 		hf_sink_printf(sink, "%.*s: ", dir ? (int)dir : (int)strlen(name), name);
-		hf_info_path(sink, facts->refusal[i]);
+		hf_human_path(sink, facts->refusal[i]);
 		label = "";
 	}
 }
@@ -289,7 +289,7 @@ void hf_info_page_write(struct hf_capture *capture, struct hf_open *open, const 
 	if (hf_facts_has_failed(facts)) {
 		hf_facts_failure(facts, text, sizeof text);
 		begin_line(sink, "failed");
-		hf_info_path(sink, text);
+		hf_human_path(sink, text);
 	}
 	if (open && open->stream) {
 		put_machine(sink, open->stream);

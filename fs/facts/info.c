@@ -4,11 +4,13 @@
 #include "codecs/setup/trial.h"
 #include "codecs/source/errors.h"
 #include "fs/archive/path.h"
+#include "fs/base/human.h"
 #include "fs/base/json.h"
 #include "fs/base/views.h"
 #include "fs/facts/capture.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/index_dir.h"
+#include "fs/facts/missing_code.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/state.h"
@@ -456,6 +458,10 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 		snprintf(buf, size, "likely cause: %s", words);
 		return true;
 	case HF_ERR_SETUP_PROGRAM:
+		if (hf_missing_code_text(open, problem->diag.detail, words, sizeof words)) {
+			snprintf(buf, size, "likely cause: %s", words);
+			return true;
+		}
 		hf_setup_code_text(open->trace.setup, problem->hart, words, sizeof words);
 		snprintf(buf, size,
 			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
@@ -471,12 +477,6 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 	}
 }
 
-void hf_info_path(struct hf_sink *sink, const char *path)
-{
-	for (const char *s = path; *s; s++)
-		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
-}
-
 /* Puts the problem, if it is the likely cause of all others, in terms of the description. */
 static bool put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
 		      const struct hf_index_problem *problem)
@@ -485,9 +485,9 @@ static bool put_cause(struct hf_sink *sink, const struct hf_capture *capture, co
 
 	if (!hf_info_cause(open, problem, text, sizeof text))
 		return false;
-	hf_info_path(sink, capture->path);
+	hf_human_path(sink, capture->path);
 	hf_sink_printf(sink, ": ");
-	hf_info_path(sink, text);
+	hf_human_path(sink, text);
 	hf_sink_printf(sink, "\n");
 	return true;
 }
@@ -498,7 +498,7 @@ static void put_problem(struct hf_sink *sink, const char *path, const struct hf_
 	char text[HF_DIAG_SIZE];
 
 	hf_diag_format(&problem->diag, text, sizeof text);
-	hf_info_path(sink, path);
+	hf_human_path(sink, path);
 	hf_sink_printf(sink, ": %s", text);
 	if (harts) {
 		hf_sink_printf(sink, "%s hart %u", between, (unsigned)problem->hart);
@@ -528,11 +528,11 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 
 		if (hf_members_resolve(trace->members->ini, warning->file, path))
 			continue;
-		hf_info_path(sink, path);
+		hf_human_path(sink, path);
 		if (warning->line)
 			hf_sink_printf(sink, ":%u", (unsigned)warning->line);
 		hf_sink_printf(sink, ": warning: ");
-		hf_info_path(sink, warning->text);
+		hf_human_path(sink, warning->text);
 		hf_sink_printf(sink, "\n");
 	}
 }
@@ -545,29 +545,29 @@ static void put_symbol_file_problems(struct hf_sink *sink, const struct hf_captu
 
 	for (size_t i = 0; i < files->file_count; i++)
 		if (has_problem(open, i, text)) {
-			hf_info_path(sink, files->file[i].path);
+			hf_human_path(sink, files->file[i].path);
 			hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
 		}
 	if (files->left_out) {
-		hf_info_path(sink, capture->path);
+		hf_human_path(sink, capture->path);
 		hf_sink_printf(sink, ": warning: of the files beside it %" PRIu64 " are not looked at\n",
 			       files->left_out);
 	}
 	if (files->relocatable) {
-		hf_info_path(sink, capture->path);
+		hf_human_path(sink, capture->path);
 		hf_sink_printf(sink,
 			       ": warning: of the files beside it %" PRIu64 " are relocatable (.o, .ko) and give no "
 			       "symbols: where each of their sections was placed is not looked for\n",
 			       files->relocatable);
 	}
 	if (files->withheld) {
-		hf_info_path(sink, files->dir->path);
+		hf_human_path(sink, files->dir->path);
 		hf_sink_printf(sink,
 			       ": warning: %" PRIu64 " files give no symbols: fewer may read them than the directory\n",
 			       files->withheld);
 	}
 	if (files->addresses && files->addresses->limit_reached) {
-		hf_info_path(sink, capture->path);
+		hf_human_path(sink, capture->path);
 		hf_sink_printf(sink, ": warning: the ELF files beside it are too large to look for all of them\n");
 	}
 }
@@ -579,7 +579,7 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 	size_t count, left, first = 0;
 
 	if (facts->failure.code && facts->complaint) {
-		hf_info_path(sink, facts->complaint);
+		hf_human_path(sink, facts->complaint);
 		hf_sink_printf(sink, "\n");
 		return;
 	}
@@ -593,6 +593,7 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 		left--;
 	}
 	put_warnings(sink, &open->trace);
+	hf_missing_code_put(sink, capture->path, open);
 	put_symbol_file_problems(sink, capture, open);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem)) {
@@ -600,7 +601,7 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 			left--;
 		}
 	if (left) {
-		hf_info_path(sink, capture->path);
+		hf_human_path(sink, capture->path);
 		hf_sink_printf(sink, ": and %zu more problems\n", left);
 	}
 }

@@ -37,9 +37,7 @@ const char *hf_info_isa_name(unsigned isa);
 /* The name of the file with the decompressed stream: "source.stf". */
 void hf_info_source_name(const struct hf_codec *codec, char *buf, size_t size);
 
-/* Writes a path in a line of text, with '?' for bytes that would break the line. */
 /* Retired instructions of all harts per byte of the capture if these are unusually many, else 0. */
 uint64_t hf_info_density(const struct hf_open *open);
-void hf_info_path(struct hf_sink *sink, const char *path);
 
 #endif

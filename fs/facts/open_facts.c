@@ -8,6 +8,7 @@
 #include "fs/facts/executable.h"
 #include "fs/facts/facts.h"
 #include "fs/facts/info.h"
+#include "fs/facts/missing_code.h"
 #include "fs/facts/opened.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/state.h"
@@ -130,7 +131,7 @@ static int describe_void(struct hf_open *open, struct hf_facts *facts)
 	if (!is_void(open) || !facts->known.problems || hf_index_problem_at(open->index, 0, &problem))
 		return 0;
 	facts->known.undecoded = problem.diag;
-	if (!hf_info_cause(open, &problem, text, sizeof text))
+	if (!hf_info_cause(open, &problem, text, sizeof text) && !hf_missing_code_first(open, text, sizeof text))
 		return 0;
 	facts->complaint = strdup(text);
 	return facts->complaint ? 0 : HF_ERR_NOMEM;

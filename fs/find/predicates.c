@@ -236,6 +236,29 @@ static int find_registers(struct hf_predicates *predicates, char *why, size_t si
 	return 0;
 }
 
+/* ---- threads ---- */
+
+static int find_names(struct hf_predicates *predicates, char *why, size_t size)
+{
+	const struct hf_processes *processes = predicates->processes;
+
+	for (size_t i = 0; i < predicates->question->count; i++) {
+		const char *wanted = predicates->question->term[i].comm;
+		size_t k = 0;
+
+		while (*wanted && processes && k < processes->name_count && strcmp(processes->name[k].name, wanted) != 0)
+			k++;
+		if (!*wanted || (processes && k < processes->name_count))
+			continue;
+		if (processes)
+			snprintf(why, size, "not one thread is called '%s'", wanted);
+		else
+			snprintf(why, size, "threads have names in a perf.data alone");
+		return HF_ERR_NOT_FOUND;
+	}
+	return 0;
+}
+
 /* ---- sorting ---- */
 
 static void sort_term(struct hf_predicates *predicates, size_t i)
@@ -303,7 +326,10 @@ int hf_predicates_new(const struct hf_question *question, const struct hf_open *
 	for (size_t i = 0; i < question->count; i++)
 		sort_term(predicates, i);
 	sort_value(predicates);
+	predicates->processes = open->trace.setup ? open->trace.setup->processes : NULL;
 	err = find_registers(predicates, why, size);
+	if (!err)
+		err = find_names(predicates, why, size);
 	if (!err)
 		err = find_places(predicates, open, hart, why, size);
 	if (err) {
@@ -338,6 +364,19 @@ static bool lies_in(const struct hf_predicates *predicates, unsigned term, uint6
 static bool is_everywhere(const struct hf_predicates *predicates, unsigned term)
 {
 	return predicates->place[term].range[0].first == 0 && predicates->place[term].range[0].last == UINT64_MAX;
+}
+
+static enum hf_verdict least(enum hf_verdict a, enum hf_verdict b)
+{
+	return a == HF_NO || b == HF_NO ? HF_NO : a == HF_YES ? b : a;
+}
+
+/* Whether the thread has that name, at any time. */
+static enum hf_verdict of_name(const struct hf_processes *processes, const char *wanted, const struct hf_run_context *is)
+{
+	const char *name = is && is->fields & HF_CONTEXT_TID ? hf_processes_name(processes, is->pid, is->tid) : NULL;
+
+	return name ? verdict(strcmp(name, wanted) == 0) : HF_PERHAPS;
 }
 
 static enum hf_verdict of_context(const struct hf_run_context *wanted, const struct hf_run_context *is)
@@ -398,7 +437,8 @@ enum hf_verdict hf_predicates_of_code(const struct hf_predicates *predicates, un
 	case HF_ASK_MODE:
 		return hf_mode_is(t->mode, insn->mode);
 	case HF_ASK_CONTEXT:
-		return of_context(&t->context, code->context);
+		return least(of_context(&t->context, code->context),
+			     *t->comm ? of_name(predicates->processes, t->comm, code->context) : HF_YES);
 	default:
 		return HF_NO;
 	}

@@ -21,6 +21,7 @@ struct hf_predicates {
 	uint32_t called; /* those that ask how it was entered */
 	bool context;	 /* one asks for the context */
 	const struct hf_find_value *value; /* of accesses and registers; NULL: any */
+	const struct hf_processes *processes; /* with the names of threads; NULL: there are none */
 	bool arm;
 	uint32_t extensions; /* those of the hart that share opcodes */
 	struct {

@@ -160,7 +160,19 @@ static int parse_mode(struct hf_find_term *term, const char *text, const struct 
 	return wrong(words, "'%s' is no mode as listings have them (U, S, M, EL0t, EL1h, svc ...)", text ? text : "");
 }
 
-/* KEY=NUMBER[,KEY=NUMBER...] */
+/* comm=NAME, of text[n]. False: it is something else. */
+static bool take_comm(struct hf_find_term *term, const char *text, size_t n)
+{
+	static const char key[] = "comm=";
+	const size_t begin = sizeof key - 1;
+
+	if (n <= begin || n - begin >= sizeof term->comm || memcmp(text, key, begin) != 0 || *term->comm)
+		return false;
+	memcpy(term->comm, text + begin, n - begin);
+	return true;
+}
+
+/* KEY=VALUE[,KEY=VALUE...] */
 static int parse_context(struct hf_find_term *term, const char *text, const struct words *words)
 {
 	struct hf_run_context *context = &term->context;
@@ -178,10 +190,14 @@ static int parse_context(struct hf_find_term *term, const char *text, const stru
 		uint64_t value = 0;
 		size_t i = 0;
 
+		if (text && take_comm(term, text, n)) {
+			text += n;
+			continue;
+		}
 		while (i < 5 && (strlen(keys[i].key) != key || memcmp(keys[i].key, text, key) != 0))
 			i++;
 		if (i == 5 || key == n || !hf_find_dec(text + key + 1, n - key - 1, &value) || value > UINT32_MAX)
-			return wrong(words, "'%.*s' is not hw, pid, tid, asid or vmid, '=' and a decimal number", (int)n,
+			return wrong(words, "'%.*s' is not hw, pid, tid, asid or vmid, '=' and a decimal number, nor comm=NAME", (int)n,
 				     text ? text : "");
 		if (context->fields & keys[i].field)
 			return wrong(words, "%s is given twice", keys[i].key);

@@ -42,6 +42,7 @@ struct hf_find_term {
 	uint32_t opcode, mask;
 	unsigned mode;
 	struct hf_run_context context;
+	char comm[32]; /* and the name of the thread; "": any */
 	enum hf_find_trap trap;
 	uint64_t cause;
 	uint8_t what; /* of a marker: enum hf_marker, HF_MARKERS: any; */

@@ -55,34 +55,39 @@ struct edge {
 	uint64_t calls, own;
 };
 
-static int compare_nodes(const struct hf_call_node *x, const struct hf_call_node *y)
+/* threads: roots of one thread are others than those of another. */
+static int compare_nodes(const struct hf_call_node *x, const struct hf_call_node *y, bool threads)
 {
 	if (x->kind != y->kind)
 		return (int)x->kind - (int)y->kind;
 	if (x->kind == HF_CALL_ROOT && x->mode != y->mode)
 		return x->mode < y->mode ? -1 : 1;
+	if (x->kind == HF_CALL_ROOT && threads && x->context != y->context)
+		return x->context < y->context ? -1 : 1;
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_place(const void *a, const void *b, void *threads)
 {
 	const struct edge *x = a, *y = b;
-	const int order = compare_nodes(x->callee, y->callee);
+	const int order = compare_nodes(x->callee, y->callee, threads);
 
-	return order ? order : compare_nodes(x->caller, y->caller);
+	return order ? order : compare_nodes(x->caller, y->caller, threads);
 }
 
-static int by_calls(const void *a, const void *b)
+static int by_calls(const void *a, const void *b, void *threads)
 {
 	const struct edge *x = a, *y = b;
 
 	if (x->calls != y->calls)
 		return x->calls > y->calls ? -1 : 1;
-	return by_place(a, b);
+	return by_place(a, b, threads);
 }
 
-static size_t collect(const struct hf_summary_tree *tree, struct edge *edge)
+static size_t collect(const struct hf_profiled *of, struct edge *edge)
 {
+	const struct hf_summary_tree *tree = of->tree;
+	void *threads = (void *)(uintptr_t)of->processes;
 	size_t n = 0, kept = 0;
 
 	for (uint32_t i = 0; i < tree->count; i++)
@@ -91,16 +96,16 @@ static size_t collect(const struct hf_summary_tree *tree, struct edge *edge)
 						  .callee = &tree->nodes[i],
 						  .calls = tree->nodes[i].calls,
 						  .own = tree->nodes[i].own};
-	qsort(edge, n, sizeof *edge, by_place);
+	qsort_r(edge, n, sizeof *edge, by_place, threads);
 	for (size_t i = 0; i < n; i++) {
-		if (!kept || by_place(&edge[kept - 1], &edge[i]) != 0) {
+		if (!kept || by_place(&edge[kept - 1], &edge[i], threads) != 0) {
 			edge[kept++] = edge[i];
 			continue;
 		}
 		edge[kept - 1].calls += edge[i].calls;
 		edge[kept - 1].own += edge[i].own;
 	}
-	qsort(edge, kept, sizeof *edge, by_calls);
+	qsort_r(edge, kept, sizeof *edge, by_calls, threads);
 	return kept;
 }
 
@@ -111,7 +116,7 @@ int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink)
 
 	if (!edge)
 		return HF_ERR_NOMEM;
-	n = collect(of->tree, edge);
+	n = collect(of, edge);
 	hf_profile_put_head(of, sink);
 	hf_profile_put_returns(of, sink);
 	hf_sink_printf(sink, "#        calls            own callee <- caller\n");

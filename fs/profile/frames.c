@@ -7,7 +7,7 @@
 /* A node while names are given: those of one key have one name. */
 struct keyed {
 	uint64_t function; /* where the symbol begins, or the pc */
-	uint32_t node;
+	uint32_t node, context;
 	uint8_t kind, mode;
 };
 
@@ -43,6 +43,8 @@ static int by_key(const void *a, const void *b)
 		return x->kind - y->kind;
 	if (x->mode != y->mode)
 		return x->mode - y->mode;
+	if (x->context != y->context)
+		return x->context < y->context ? -1 : 1;
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
@@ -111,7 +113,8 @@ static int give_names(struct making *m)
 		m->keyed[i] = (struct keyed){.function = symbol ? symbol->start : node->function,
 					     .node = i,
 					     .kind = node->kind,
-					     .mode = node->kind == HF_CALL_ROOT ? node->mode : 0};
+					     .mode = node->kind == HF_CALL_ROOT ? node->mode : 0,
+					     .context = node->kind == HF_CALL_ROOT && m->of->processes ? node->context : 0};
 	}
 	qsort(m->keyed, tree->count, sizeof *m->keyed, by_key);
 	write_names(m);

@@ -101,6 +101,7 @@ static int write_text(struct making *m)
 	struct hf_profiled of = {
 		.hart = m->source.hart,
 		.counts = &m->counted->counts,
+		.processes = open->trace.setup ? open->trace.setup->processes : NULL,
 		.symbols = symbols ? hf_symbols_of(symbols, m->source.hart) : NULL,
 		.disasm = m->worker->env.disasm,
 		.extensions = hf_code_size_extensions(open->stream, m->source.hart),

@@ -75,6 +75,26 @@ static void put_unparted(const char *name, size_t size, struct hf_sink *sink)
 		hf_sink_write(sink, name[i] == ';' ? ":" : &name[i], 1);
 }
 
+/* "sort 4711 ": who a root belongs to. The thread behind a '/', if it is not the first one. */
+static void put_thread(const struct hf_profiled *of, uint32_t context, struct hf_sink *sink)
+{
+	const struct hf_run_context *is = context < of->tree->context_count ? &of->tree->contexts[context] : NULL;
+	const uint32_t both = HF_CONTEXT_PID | HF_CONTEXT_TID;
+	const char *name;
+
+	if (!of->processes || !is || (is->fields & both) != both)
+		return;
+	name = hf_processes_name(of->processes, is->pid, is->tid);
+	if (name) {
+		put_unparted(name, strlen(name), sink);
+		hf_sink_printf(sink, " ");
+	}
+	hf_sink_printf(sink, "%" PRIu32, is->pid);
+	if (is->tid != is->pid)
+		hf_sink_printf(sink, "/%" PRIu32, is->tid);
+	hf_sink_printf(sink, " ");
+}
+
 void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node *node, struct hf_sink *sink)
 {
 	static const char *const marks[HF_CALL_KINDS] = {
@@ -82,10 +102,13 @@ void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node
 	const struct hf_symbol *symbol = of->symbols ? hf_symbols_at(of->symbols, node->function) : NULL;
 	char place[HF_OBJECT_PLACE_MAX + 1];
 
-	if (node->kind == HF_CALL_ROOT)
-		hf_sink_printf(sink, "[%s] ", hf_mode_name(node->mode));
-	else if (marks[node->kind])
+	if (node->kind == HF_CALL_ROOT) {
+		hf_sink_printf(sink, "[");
+		put_thread(of, node->context, sink);
+		hf_sink_printf(sink, "%s] ", hf_mode_name(node->mode));
+	} else if (marks[node->kind]) {
 		hf_sink_printf(sink, "%s", marks[node->kind]);
+	}
 	if (node->kind == HF_CALL_BEYOND)
 		return;
 	if (symbol)

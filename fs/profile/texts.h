@@ -13,6 +13,7 @@ struct hf_profiled {
 	const struct hf_counts *counts;
 	const struct hf_summary_tree *tree; /* its calls */
 	bool sampled;			    /* the tree is an estimate, and how often each was called is not known */
+	const struct hf_processes *processes; /* whose contexts are threads; NULL: they are not */
 	const struct hf_symbols *symbols; /* of the hart; NULL: there are none */
 	struct hf_disasm *disasm;
 	uint32_t extensions; /* those of the hart that share opcodes */

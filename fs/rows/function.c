@@ -264,6 +264,9 @@ enum {
 	NODE_CYCLES,
 	NODE_MODE,
 	NODE_CONTEXT,
+	NODE_PID,
+	NODE_TID,
+	NODE_COMM,
 };
 
 static const struct hf_column node_columns[] = {
@@ -282,6 +285,9 @@ static const struct hf_column node_columns[] = {
 	[NODE_CYCLES] = {"cycles", HF_COLUMN_ASKED},
 	[NODE_MODE] = {"mode", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 	[NODE_CONTEXT] = {"context", HF_COLUMN_ASKED},
+	[NODE_PID] = {"pid", HF_COLUMN_ASKED},
+	[NODE_TID] = {"tid", HF_COLUMN_ASKED},
+	[NODE_COMM] = {"comm", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 };
 
 static int begin_nodes(struct hf_rows *rows, void **ret_own, size_t *ret_count)
@@ -301,6 +307,20 @@ static int begin_nodes(struct hf_rows *rows, void **ret_own, size_t *ret_count)
 		if (!hf_summary_tree_is_left(tree, i))
 			number[(*ret_count)++] = i;
 	return 0;
+}
+
+/* Whose calls they are. */
+static void put_thread(const struct hf_rows *rows, const struct hf_profiled *of, uint32_t context, struct hf_row *row)
+{
+	const struct hf_run_context *is = context < of->tree->context_count ? &of->tree->contexts[context] : NULL;
+	const char *name = is && is->fields & HF_CONTEXT_TID ? hf_processes_name(of->processes, is->pid, is->tid) : NULL;
+
+	if (is && is->fields & HF_CONTEXT_PID)
+		hf_row_number(rows, row, NODE_PID, is->pid);
+	if (is && is->fields & HF_CONTEXT_TID)
+		hf_row_number(rows, row, NODE_TID, is->tid);
+	if (name)
+		hf_row_copy(rows, row, NODE_COMM, name, strlen(name));
 }
 
 static void put_node(const struct hf_rows *rows, void *own, size_t at, struct hf_row *row)
@@ -324,6 +344,7 @@ static void put_node(const struct hf_rows *rows, void *own, size_t at, struct hf
 		hf_row_number(rows, row, NODE_FIRST, node->first);
 		hf_row_number(rows, row, NODE_LAST, node->last);
 		hf_row_number(rows, row, NODE_CONTEXT, node->context);
+		put_thread(rows, &of, node->context, row);
 	}
 	if (tree->facts.timed)
 		hf_row_number(rows, row, NODE_CYCLES, node->cycles);

@@ -155,6 +155,7 @@ struct hf_profiled hf_rows_hart_profiled(const struct hf_rows_session *session, 
 	return (struct hf_profiled){.hart = hart->info.id,
 				    .counts = &hart->counts,
 				    .tree = hart->tree,
+				    .processes = hart->open->trace.setup ? hart->open->trace.setup->processes : NULL,
 				    .symbols = hart->symbols,
 				    .disasm = session->disasm,
 				    .extensions = hart->extensions};

@@ -84,7 +84,7 @@ HF_EVENT_TABLE(trap, HF_TABLE_RARE, trap_columns, trap_how);
 
 /* ---- context: what holds from there on; what is not said stays ---- */
 
-enum { HW = HF_AT_ORDINAL + 1, PID, TID, ASID, VMID, MODE, ISA, SECURE };
+enum { HW = HF_AT_ORDINAL + 1, PID, TID, ASID, VMID, MODE, ISA, SECURE, COMM };
 
 static const struct hf_column context_columns[] = {
 	HF_HART_COLUMNS,
@@ -97,7 +97,18 @@ static const struct hf_column context_columns[] = {
 	[MODE] = {"mode", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 	[ISA] = {"isa", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 	[SECURE] = {"secure", HF_COLUMN_ASKED},
+	[COMM] = {"comm", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 };
+
+/* The name of the thread, if the capture knows threads. */
+static void put_comm(const struct hf_rows *rows, const struct hf_ev_context *context, struct hf_row *row)
+{
+	const struct hf_setup *setup = rows->hart->open->trace.setup;
+	const char *name = setup ? hf_processes_name(setup->processes, context->pid, context->tid) : NULL;
+
+	if (name)
+		hf_row_copy(rows, row, COMM, name, strlen(name));
+}
 
 static bool put_context(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row)
 {
@@ -119,6 +130,8 @@ static bool put_context(const struct hf_rows *rows, const struct hf_rows_at *at,
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (fields & numbers[i].field)
 			hf_row_number(rows, row, numbers[i].column, numbers[i].value);
+	if (fields & HF_CONTEXT_TID)
+		put_comm(rows, context, row);
 	if (fields & HF_CONTEXT_MODE)
 		hf_row_mode(rows, row, MODE, context->mode);
 	if (fields & HF_CONTEXT_ISA)

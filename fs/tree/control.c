@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/control.h"
+#include "fs/base/human.h"
 #include "fs/base/json.h"
 #include "fs/capture/all.h"
 #include "fs/facts/info.h"
@@ -226,7 +227,7 @@ static void put_line(void *ctx, struct hf_capture *capture)
 	if (!n)
 		return;
 	hf_sink_write(lines->sink, line, (size_t)n);
-	hf_info_path(lines->sink, capture->path);
+	hf_human_path(lines->sink, capture->path);
 	hf_sink_write(lines->sink, "\n", 1);
 }
 

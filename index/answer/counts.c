@@ -160,8 +160,10 @@ static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_insn_range *range, struct hf_counts *ret_counts,
 			struct hf_summary_tree **ret_tree, struct hf_diag *diag)
 {
+	struct hf_run_context *contexts = NULL;
 	struct hf_run_cutter *cutter;
 	struct hf_calls *calls;
+	size_t count = 0;
 	int err = hf_calls_new(&hf_call_room_default, drop_stack, NULL, &calls);
 
 	*ret_counts = (struct hf_counts){0};
@@ -172,6 +174,10 @@ int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_insn_range *ra
 	if (!err) {
 		hf_run_cutter_watch(cutter, &calls->watch);
 		err = hf_range_events(cursor, range, cutter, NULL, NULL, diag);
+		contexts = cutter->contexts;
+		count = cutter->context_count;
+		cutter->contexts = NULL;
+		cutter->context_count = 0;
 		hf_run_cutter_free(cutter);
 	}
 	if (!err)
@@ -179,5 +185,11 @@ int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_insn_range *ra
 	if (!err)
 		err = hf_summary_tree_of(calls, cursor->hart, ret_counts->insns, ret_tree);
 	hf_calls_free(calls);
+	if (*ret_tree) {
+		(*ret_tree)->contexts = contexts;
+		(*ret_tree)->context_count = count;
+	} else {
+		free(contexts);
+	}
 	return end(ret_counts, err);
 }

@@ -17,7 +17,7 @@
 /* Events that are hashed before a remainder is taken: so many products fit into 128 bits. */
 #define HF_DIGEST_BLOCK 48u
 
-/* Of a chunk's events: flow of pcs and opcodes, rest of all else. For the records both are 0. */
+/* Of a chunk's events: flow of pcs and opcodes, rest of all else. For the records flow is 0. */
 struct hf_digest {
 	uint64_t flow, rest;
 };

@@ -41,6 +41,7 @@ void hf_summary_tree_free(struct hf_summary_tree *tree)
 	free(tree->nodes);
 	free(tree->below);
 	free(tree->depth);
+	free(tree->contexts);
 	free(tree);
 }
 
@@ -165,6 +166,8 @@ int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_su
 	if (!tree)
 		return h ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
 	err = load(summary, h, tree);
+	if (!err)
+		err = hf_summary_contexts(summary, hart, &tree->contexts, &tree->context_count);
 	if (err)
 		hf_summary_tree_free(tree);
 	else
@@ -479,6 +482,8 @@ int hf_summary_tree_sample(struct hf_summary *summary, struct hf_index *index, c
 		(*ret_tree)->hart = tree->hart;
 		err = sample(summary, &s, ret_tree);
 	}
+	if (!err)
+		err = hf_summary_contexts(summary, tree->hart, &(*ret_tree)->contexts, &(*ret_tree)->context_count);
 	if (err) {
 		hf_summary_tree_free(*ret_tree);
 		*ret_tree = NULL;

@@ -13,6 +13,8 @@ struct hf_summary_tree {
 	struct hf_call_node *nodes; /* the first is that of HF_CALL_BEYOND */
 	uint64_t *below;	    /* of each node the instructions of its callees, without own */
 	uint16_t *depth;	    /* of each node how many callers it has */
+	struct hf_run_context *contexts; /* by their numbers, as nodes have them */
+	size_t context_count;
 	struct hf_call_facts facts;
 };
 

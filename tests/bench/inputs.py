@@ -30,6 +30,10 @@ class Inputs:
         return self.make(name, [os.path.join(self.tools, "make_trace"), str(count), str(chunk),
                                 self.path("qemu", "rv-small", "trace.stf.xz")])
 
+    def real(self, count):
+        """So many instructions of a program no block of which repeats bit for bit, as .zstf: make_run."""
+        return self.make("run-%d.zstf" % count, [os.path.join(self.tools, "make_run"), "1", str(count), "stf"])
+
     def packed(self, plain, suffix, command):
         """A plain file, packed by a command that writes to its standard output."""
         path = plain + suffix

@@ -86,6 +86,11 @@ class Server:
         return sum(process_cpu(pid) for pid in self.pids())
 
 
+def pin(cores):
+    """This process and those it starts from now on run on these cores ("0", "0,1")."""
+    os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
+
+
 def cost_of_reading(server, path):
     """Seconds of CPU of reader and server for one pass over a file, from a cold page cache."""
     before = server.cpu()
@@ -98,8 +103,8 @@ def cost_of_reading(server, path):
     return time.process_time() - mine + server.cpu() - before
 
 
-def random_reads(path, count, seed, size=4096):
-    """Median seconds on the clock of reads at random offsets, each of which has to be made."""
+def random_reads(path, count, seed, pick=statistics.median, size=4096):
+    """Seconds on the clock of reads at random offsets, each of which has to be made: pick of all, the median."""
     rng = random.Random(seed)
     fd = os.open(path, os.O_RDONLY)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
@@ -111,4 +116,12 @@ def random_reads(path, count, seed, size=4096):
         os.pread(fd, size, offset)
         times.append(time.perf_counter() - begun)
     os.close(fd)
-    return statistics.median(times)
+    return pick(times)
+
+
+def first(times):
+    return times[0]
+
+
+def p99(times):
+    return sorted(times)[len(times) * 99 // 100]

@@ -12,7 +12,7 @@ import tempfile
 import curves
 import rows
 from inputs import Inputs
-from measure import instructions, open_sandbox
+from measure import instructions, open_sandbox, pin
 
 
 def options():
@@ -43,12 +43,13 @@ def ratio(ours, theirs):
 
 
 def show(name, cells):
-    print("%-48s %12s %12s %8s  %-26s %8s  %s" % ((name,) + tuple(cells)), flush=True)
+    print("%-58s %12s %12s %8s  %-26s %8s  %s" % ((name,) + tuple(cells)), flush=True)
 
 
 def measure(row, bench, pairs):
     """Interleaved: this build, the other, the peer, and again."""
     ours, others, peers = [], [], []
+    pin(row.cores)
     for _ in range(pairs):
         ours.append(row.measure(bench.build))
         if bench.other:
@@ -84,7 +85,7 @@ def main():
         if given.curves:
             curves.draw(bench, given.pairs, given.instructions * rows.MILLION, given.curves)
             return
-        show("CPU time unless it says otherwise; %d pairs" % given.pairs,
+        show("CPU time unless it says otherwise; %d pairs [cores]" % given.pairs,
              ("this", "other", "/ other", "peer", "/ peer", "to reach"))
         for row in rows.rows(bench, given.tools, given.instructions * rows.MILLION):
             if not re.search(given.rows, row.name) or row.long and not given.long:
@@ -93,7 +94,7 @@ def main():
                 show(row.name, ("not measured: %s is not installed" % ", ".join(row.missing()), "", "", "", "", row.goal))
                 continue
             try:
-                show(row.name, measure(row, bench, given.pairs))
+                show("%s [%s]" % (row.name, row.cores), measure(row, bench, given.pairs))
             except (RuntimeError, subprocess.CalledProcessError) as error:
                 show(row.name, ("failed: %s" % error, "", "", "", "", row.goal))
         if not given.no_count and shutil.which("valgrind"):

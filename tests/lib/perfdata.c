@@ -4,6 +4,7 @@
 #include "codecs/base/bytes.h"
 #include "tests/lib/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -103,7 +104,9 @@ void perf_begin(struct perf_data *p, unsigned form)
 	uint8_t header[HEADER] = "PERFILE2", attr[ATTR + 16];
 	const bool pipe = form & PERF_PIPE;
 
-	*p = (struct perf_data){.form = form, .features = UINT64_C(1) << 18};
+	*p = (struct perf_data){.form = form,
+				.features = UINT64_C(1) << 18,
+				.registers = {0x841, 0, 0x280000a1, 0x4100fff0, 0xd0001088, 0, 0xcc, 0x47705a13}};
 	if (form & PERF_SWAPPED)
 		memcpy(header, "2ELIFREP", 8);
 	p->zstd = ZSTD_createCCtx();
@@ -129,7 +132,6 @@ void perf_begin(struct perf_data *p, unsigned form)
 
 void perf_info(struct perf_data *p, unsigned version, unsigned cpus)
 {
-	static const uint64_t registers[] = {0x841, 0, 0x280000a1, 0x4100fff0, 0xd0001088, 0, 0xcc, 0x47705a13};
 	uint8_t body[4096] = {3}, *at = body + 8;
 
 	put64(&at, version);
@@ -141,13 +143,13 @@ void perf_info(struct perf_data *p, unsigned version, unsigned cpus)
 		if (version)
 			put64(&at, 8);
 		for (unsigned i = 0; i < (version ? 8 : 7); i++)
-			put64(&at, i == 1 ? 0x10 + 2 * cpu : registers[i]);
+			put64(&at, i == 1 ? 0x10 + 2 * cpu : p->registers[i]);
 	}
 	perf_record(p, 70, 0, body, (size_t)(at - body), NULL);
 }
 
-void perf_map(struct perf_data *p, const struct perf_who *who, uint64_t address, uint64_t size, uint64_t offset, unsigned prot,
-	      const char *name, const uint8_t id[20])
+static void add_map(struct perf_data *p, unsigned misc, const struct perf_who *who, uint64_t address, uint64_t size,
+		    uint64_t offset, unsigned prot, const char *name, const uint8_t id[20])
 {
 	uint8_t body[64 + 256] = {0};
 
@@ -162,7 +164,52 @@ void perf_map(struct perf_data *p, const struct perf_who *who, uint64_t address,
 	}
 	hf_put32(body + 56, prot);
 	memcpy(body + 64, name, strlen(name));
-	perf_record(p, 10, 2 | (id ? 1 << 14 : 0) | (prot & 4 ? 0 : 1 << 13), body, 64 + strlen(name) + 1, who);
+	perf_record(p, 10, misc | (id ? 1 << 14 : 0) | (prot & 4 ? 0 : 1 << 13), body, 64 + strlen(name) + 1, who);
+}
+
+void perf_map(struct perf_data *p, const struct perf_who *who, uint64_t address, uint64_t size, uint64_t offset, unsigned prot,
+	      const char *name, const uint8_t id[20])
+{
+	add_map(p, 2, who, address, size, offset, prot, name, id);
+}
+
+void perf_kernel(struct perf_data *p, const char *name, uint64_t address, uint64_t size, uint64_t offset, const uint8_t id[20])
+{
+	const struct perf_who nobody = {UINT32_MAX, 0, 0, 0};
+
+	add_map(p, 1, &nobody, address, size, offset, 5, name, id);
+}
+
+void perf_ksymbol(struct perf_data *p, const struct perf_who *who, const char *name, uint64_t address, uint32_t size)
+{
+	uint8_t body[64] = {0};
+
+	hf_put64(body, address);
+	hf_put32(body + 8, size);
+	body[12] = 1;
+	memcpy(body + 16, name, strlen(name));
+	perf_record(p, 17, 1, body, 16 + strlen(name) + 1, who);
+}
+
+void perf_switch(struct perf_data *p, const struct perf_who *who, uint32_t pid, uint32_t tid)
+{
+	uint8_t body[8];
+
+	hf_put32(body, pid);
+	hf_put32(body + 4, tid);
+	perf_record(p, 15, 1 << 13, body, sizeof body, who);
+}
+
+void perf_poke(struct perf_data *p, const struct perf_who *who, uint64_t address, uint32_t old, uint32_t new)
+{
+	uint8_t body[20];
+
+	hf_put64(body, address);
+	hf_put16(body + 8, 4);
+	hf_put16(body + 10, 4);
+	hf_put32(body + 12, old);
+	hf_put32(body + 16, new);
+	perf_record(p, 20, 1, body, sizeof body, who);
 }
 
 void perf_comm(struct perf_data *p, const struct perf_who *who, const char *name, bool exec)
@@ -197,16 +244,22 @@ void perf_aux(struct perf_data *p, const struct perf_who *who, uint64_t offset, 
 	perf_record(p, 11, 0, body, sizeof body, who);
 }
 
-void perf_auxtrace(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, const void *bytes, size_t n)
+void perf_auxtrace_head(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, uint64_t size)
 {
 	uint8_t body[40] = {0};
-	const size_t size = (n + 7) & ~(size_t)7;
 
 	hf_put64(body, size);
 	hf_put64(body + 8, offset);
 	hf_put32(body + 28, tid);
 	hf_put32(body + 32, p->form & PERF_THREADS ? UINT32_MAX : cpu);
 	perf_record(p, 71, 0, body, sizeof body, NULL);
+}
+
+void perf_auxtrace(struct perf_data *p, uint32_t cpu, uint32_t tid, uint64_t offset, const void *bytes, size_t n)
+{
+	const size_t size = (n + 7) & ~(size_t)7;
+
+	perf_auxtrace_head(p, cpu, tid, offset, size);
 	add(p, bytes, n);
 	add(p, (const uint8_t[8]){0}, size - n);
 }
@@ -219,19 +272,61 @@ void perf_hw_id(struct perf_data *p, const struct perf_who *who, unsigned id, ui
 	perf_record(p, 21, 0, body, sizeof body, who);
 }
 
+void perf_feature(struct perf_data *p, unsigned feature, const void *bytes, size_t n)
+{
+	struct perf_text *text = &p->text[p->text_count++];
+	uint8_t record[8 + sizeof text->bytes];
+
+	CHECK(p->text_count <= sizeof p->text / sizeof *p->text && n <= sizeof text->bytes);
+	text->feature = feature;
+	text->n = n;
+	memcpy(text->bytes, bytes, n);
+	p->features |= UINT64_C(1) << feature;
+	if (!(p->form & PERF_PIPE))
+		return;
+	hf_put64(record, feature);
+	memcpy(record + 8, bytes, n);
+	perf_record(p, 80, 0, record, 8 + n, NULL);
+}
+
+void perf_text(struct perf_data *p, unsigned feature, const char *const *texts, size_t count)
+{
+	uint8_t bytes[1024] = {0};
+	size_t n = feature == 11 ? 4 : 0;
+
+	hf_put32(bytes, (uint32_t)count);
+	for (size_t i = 0; i < count; i++) {
+		const size_t size = (strlen(texts[i]) + 64) & ~(size_t)63;
+
+		CHECK(n + 4 + size <= sizeof bytes);
+		hf_put32(bytes + n, (uint32_t)size);
+		memcpy(bytes + n + 4, texts[i], strlen(texts[i]));
+		n += 4 + size;
+	}
+	perf_feature(p, feature, bytes, n);
+}
+
 void perf_end(struct perf_data *p)
 {
-	const uint64_t data = HEADER + ATTR + 16 + 8, end = p->n;
+	const uint64_t data = HEADER + ATTR + 16 + 8;
+	uint64_t table;
 
 	flush(p, true);
 	if (p->form & (PERF_PIPE | PERF_KILLED))
 		return;
 	hf_put64(p->bytes + 48, p->n - data);
 	hf_put64(p->bytes + 72, p->features);
-	(void)end;
+	table = p->n;
 	for (unsigned i = 0; i < 64; i++)
 		if (p->features >> i & 1)
 			add(p, (const uint8_t[16]){0}, 16);
+	for (unsigned i = 0; i < 64; table += p->features >> i & 1 ? 16 : 0, i++)
+		for (size_t k = 0; k < p->text_count; k++)
+			if (p->text[k].feature == i) {
+				hf_put64(p->bytes + table, p->n);
+				hf_put64(p->bytes + table + 8, p->text[k].n);
+				add(p, p->text[k].bytes, p->text[k].n);
+			}
 }
 
 void perf_free(struct perf_data *p)
@@ -241,11 +336,21 @@ void perf_free(struct perf_data *p)
 	free(p->packed);
 }
 
+/* Header of section i. */
+static void put_section(uint8_t *elf, unsigned i, uint32_t name, uint32_t type, uint64_t offset, uint64_t size)
+{
+	uint8_t *section = elf + 0x200 + 64 * (size_t)i;
+
+	hf_put32(section, name);
+	hf_put32(section + 4, type);
+	hf_put64(section + 24, offset);
+	hf_put64(section + 32, size);
+}
+
 size_t perf_elf(const uint8_t *id, const void *code, size_t n, uint8_t *ret)
 {
 	static const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
-	static const char names[] = "\0.note.gnu.build-id\0.shstrtab";
-	uint8_t *section = ret + 0x200;
+	static const char names[] = "\0.note.gnu.build-id\0.shstrtab\0.symtab\0_text\0.debug_info";
 
 	CHECK(n <= 4096);
 	memset(ret, 0, 8192);
@@ -259,7 +364,7 @@ size_t perf_elf(const uint8_t *id, const void *code, size_t n, uint8_t *ret)
 	hf_put16(ret + 54, 56);
 	hf_put16(ret + 56, 1);
 	hf_put16(ret + 58, 64);
-	hf_put16(ret + 60, 3);
+	hf_put16(ret + 60, 4);
 	hf_put16(ret + 62, 2);
 	hf_put32(ret + 64, 1);
 	hf_put32(ret + 68, 5);
@@ -275,14 +380,16 @@ size_t perf_elf(const uint8_t *id, const void *code, size_t n, uint8_t *ret)
 	if (id)
 		memcpy(ret + 0x110, id, 20);
 	memcpy(ret + 0x180, names, sizeof names);
-	hf_put32(section + 64, id ? 1 : 0);
-	hf_put32(section + 64 + 4, 7);
-	hf_put64(section + 64 + 24, 0x100);
-	hf_put64(section + 64 + 32, 36);
-	hf_put32(section + 128, 20);
-	hf_put32(section + 128 + 4, 3);
-	hf_put64(section + 128 + 24, 0x180);
-	hf_put64(section + 128 + 32, sizeof names);
+	put_section(ret, 1, id ? 1 : 0, 7, 0x100, 36);
+	put_section(ret, 2, 20, 3, 0x180, sizeof names);
+	put_section(ret, 3, 30, 2, 0x400, 48);
+	hf_put32(ret + 0x200 + 64 * 3 + 40, 2); /* its names */
+	hf_put64(ret + 0x200 + 64 * 3 + 56, 24);
+	hf_put32(ret + 0x400 + 24, 38);
+	ret[0x400 + 28] = 0x12; /* a global function */
+	hf_put16(ret + 0x400 + 30, 0xfff1);
+	hf_put64(ret + 0x400 + 32, 0x1000);
+	hf_put64(ret + 0x400 + 40, 4);
 	memcpy(ret + 0x1000, code, n);
 	return 0x1000 + n;
 }
@@ -304,11 +411,20 @@ static int list(void *ctx, int (*fn)(void *fn_ctx, const char *name), void *fn_c
 	int err = 0;
 
 	for (size_t i = 1; i < files->count && !err; i++)
-		err = fn(fn_ctx, files->name[i]);
+		err = strncmp(files->name[i], "debug:", 6) == 0 ? 0 : fn(fn_ctx, files->name[i]);
 	return err;
+}
+
+static int open_debug(void *ctx, const char *path, struct hf_src **ret_src)
+{
+	char name[256];
+
+	snprintf(name, sizeof name, "debug:%s", path);
+	return open_one(ctx, name, ret_src, NULL);
 }
 
 struct hf_setup_opener perf_opener(struct perf_files *files, const struct hf_codec *const *codecs)
 {
-	return (struct hf_setup_opener){.ctx = files, .open = open_one, .list = list, .codecs = codecs};
+	return (struct hf_setup_opener){
+		.ctx = files, .open = open_one, .list = list, .open_debug = open_debug, .codecs = codecs};
 }

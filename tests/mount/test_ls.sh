@@ -45,6 +45,16 @@ grep -q 'nothing: there is no such file' "$tmp/err" || fail "it does not say wha
 mkdir "$archive/none"
 ls_ 1 "$archive/none"
 
+# The list of a directory does without LLVM. A loader that tells nothing of what it loads shows neither.
+loads() {
+	rm -f "$tmp"/loads*
+	LD_DEBUG=files LD_DEBUG_OUTPUT="$tmp/loads" "$hartfs" "$@" >/dev/null 2>&1
+	grep -qi llvm "$tmp"/loads* 2>/dev/null
+}
+if loads ls --index-dir "$index" "$archive/new.stf"; then
+	loads ls --index-dir "$index" "$archive" && fail "ls of a directory loads LLVM"
+fi
+
 # Colours for a terminal, unless nobody wants them.
 colours() { script -qec "env TERM=xterm $1 '$hartfs' ls --index-dir '$index' '$archive'" /dev/null | grep -c $'\033'; }
 [ "$(colours '')" -gt 0 ] || fail "no colours on a terminal"

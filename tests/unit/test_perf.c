@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf.data in every form: which are captures, which recordings and programs they have, and who runs. */
+#include "codecs/base/bytes.h"
 #include "codecs/codec.h"
 #include "codecs/perf/errors.h"
 #include "codecs/setup/read.h"
@@ -11,10 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 enum { RAW = 0x100, TRACE = 26, HART = 1 };
 
-static const uint8_t id_a[20] = {0xaa, 1, 2, 3}, id_b[20] = {0xbb, 1, 2, 3}, id_c[20] = {0xcc, 9};
+static const uint8_t id_a[20] = {0xaa, 1, 2, 3}, id_b[20] = {0xbb, 1, 2, 3}, id_c[20] = {0xcc, 9}, id_d[20] = {0xdd, 7};
 static uint8_t elf_a[8192], elf_b[8192];
 static size_t elf_size;
 
@@ -38,6 +40,25 @@ static size_t trace(uint8_t *to, uint32_t tid, uint32_t address)
 	return TRACE;
 }
 
+/* The same at any address, in exception level el, with atoms[n] packets. */
+static size_t trace_at(uint8_t *to, uint32_t tid, uint64_t address, unsigned el, const uint8_t *atoms, size_t n)
+{
+	uint8_t *at = to + 15;
+
+	memset(to, 0, 11);
+	memcpy(to + 11, (const uint8_t[]){0x80, 1, 0, 4}, 4);
+	*at++ = 0x85;
+	*at++ = address >> 2 & 0x7f;
+	*at++ = address >> 9 & 0x7f;
+	for (unsigned bit = 16; bit < 64; bit += 8)
+		*at++ = (uint8_t)(address >> bit);
+	*at++ = (uint8_t)(0xb0 | el);
+	for (unsigned bit = 0; bit < 32; bit += 8)
+		*at++ = (uint8_t)(tid >> bit);
+	memcpy(at, atoms, n);
+	return (size_t)(at - to) + n;
+}
+
 /* ---- a file and what comes out of it ---- */
 
 struct opened {
@@ -47,16 +68,25 @@ struct opened {
 	int err;
 };
 
+/* Files that are there besides, if any. */
+static const struct perf_files *others;
+static const char *name_of_data = "perf.data";
+
 static void open_perf(struct opened *o, const struct perf_data *p)
 {
 	struct hf_setup_opener opener;
 
-	*o = (struct opened){.files = {.name = {"perf.data", "perf.data.d/a", "perf.data.d/b"},
+	*o = (struct opened){.files = {.name = {name_of_data, "perf.data.d/a", "perf.data.d/b"},
 				       .bytes = {p->bytes, elf_a, elf_b},
 				       .size = {p->n, elf_size, elf_size},
 				       .count = 3}};
+	for (size_t i = 0; others && i < others->count; i++, o->files.count++) {
+		o->files.name[o->files.count] = others->name[i];
+		o->files.bytes[o->files.count] = others->bytes[i];
+		o->files.size[o->files.count] = others->size[i];
+	}
 	opener = perf_opener(&o->files, hf_codecs);
-	o->err = hf_setup_read(&opener, "perf.data", &o->c.setup, &o->error);
+	o->err = hf_setup_read(&opener, name_of_data, &o->c.setup, &o->error);
 	if (!o->err)
 		o->err = hf_setup_load(o->c.setup, &opener, &o->c.src, &o->error);
 	if (!o->err)
@@ -109,12 +139,34 @@ static void check_words(struct perf_data *p, const char *wanted, const char *wha
 	perf_free(p);
 }
 
-static bool has_warning(const struct hf_setup *setup, const char *text)
+/* The events, what is told of code that is missing (NULL: nothing asked) at an address, and a warning (NULL: none). */
+static void check_found(struct perf_data *p, const char *wanted, uint64_t address, const char *missing, const char *what)
 {
-	for (size_t i = 0; i < setup->warning_count; i++)
-		if (strstr(setup->warnings[i].text, text))
-			return true;
-	return false;
+	struct opened o;
+	const struct hf_processes *processes;
+	size_t row;
+
+	perf_end(p);
+	open_perf(&o, p);
+	CHECK_EQ(o.err, 0);
+	if (strcmp(words(&o), wanted) != 0) {
+		fprintf(stderr, "%s: %s\nis not %s\n", what, words(&o), wanted);
+		exit(1);
+	}
+	processes = o.c.setup->processes;
+	row = hf_processes_missing(processes, address);
+	if (!missing) {
+		CHECK_EQ(row, processes->missing_count);
+	} else {
+		CHECK(row < processes->missing_count);
+		if (!strstr(processes->missing[row].why, missing)) {
+			fprintf(stderr, "%s: %s: %s\nis not %s\n", what, processes->missing[row].name,
+				processes->missing[row].why, missing);
+			exit(1);
+		}
+	}
+	close_perf(&o);
+	perf_free(p);
 }
 
 static const struct perf_who zero = {10, 10, 0, 0};
@@ -160,9 +212,10 @@ static void test_kinds(void)
 		int err;
 		const char *text;
 	} kinds[] = {
-		{1, 0, 0, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 1)"},
-		{4, 0, PERF_PIPE, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 4)"},
+		{1, 0, 0, HF_ERR_PERF_KIND, "no CoreSight trace but Intel PT (AUXTRACE_INFO type 1)"},
+		{4, 0, PERF_PIPE, HF_ERR_PERF_KIND, "no CoreSight trace but Arm SPE (AUXTRACE_INFO type 4)"},
 		{2, 0, PERF_KILLED, HF_ERR_PERF_KIND, "perf script does"},
+		{99, 0, 0, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 99)"},
 		{8, 0, 0, HF_ERR_PERF_RISCV, "RISC-V trace (type 8)"},
 		{3, 3, 0, HF_ERR_PERF_VERSION, "version 3"},
 	};
@@ -367,36 +420,314 @@ static void test_fork_exec(void)
 	check_words(&p, "20/20 1000>2000 30/20 1000>1008 ", "a number that is given again");
 }
 
-/* Only the build that was recorded is taken; where none was recorded the name tells, and it is said. */
+/* ---- which files ---- */
+
+/* A process 10 with a file of that name at 0x1000. */
+static void begin_with(struct perf_data *p, const char *name, const uint8_t *id)
+{
+	perf_begin(p, PERF_FILE);
+	perf_info(p, 1, 2);
+	perf_map(p, &zero, 0x1000, 0x1000, 0x1000, 5, name, id);
+}
+
+/* A recording of CPU 1 with other bytes than those of trace. */
+static void record_bytes(struct perf_data *p, uint64_t time, uint32_t tid, const uint8_t *bytes, size_t n)
+{
+	const struct perf_who who = {tid, tid, 1, time};
+
+	perf_aux(p, &who, time * 0x1000, n, RAW);
+	perf_auxtrace(p, 1, tid, time * 0x1000, bytes, n);
+}
+
+/* Only the build that was recorded is taken. */
 static void test_build_ids(void)
 {
+	struct perf_data p;
+	uint64_t offset = 0;
+
+	begin_with(&p, "/bin/a", id_c);
+	record(&p, 5, 10, 0x1000, &offset);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1ffc,
+		    "no file has its build id cc09000000000000000000000000000000000000: copy it into perf.data.d", "another build");
+	begin_with(&p, "//anon", NULL);
+	record(&p, 5, 10, 0x1000, &offset);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1000, "it is no file", "code that a program made");
+}
+
+/* What runs at 0x1000 in file x: a branch to itself, as often as it is taken; and what runs in one of the same name. */
+static void test_names(void)
+{
+	static const uint32_t loop = 0x54000000, jump = 0x14000000;
+	static const uint8_t taken[] = {0xf7, 0xf7, 0xf7, 0xf7, 0xf6}, once[] = {0xf7};
+	static uint8_t right[8192], wrong[8192];
+	struct perf_files more = {.name = {"perf.data.d/x"}, .bytes = {right}, .count = 1};
+	struct perf_data p;
+	uint8_t bytes[64];
+	size_t n = trace_at(bytes, 10, 0x1000, 0, taken, sizeof taken);
+
+	more.size[0] = perf_elf(id_b, &loop, 4, right);
+	perf_elf(id_b, &jump, 4, wrong);
+	others = &more;
+	/* no build id was recorded, and the trace goes through it */
+	begin_with(&p, "/usr/x", NULL);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 1000>1000 1000>1000 1000>1000 1000>1000 1000>0 ", 0x1000, NULL, "proven by the trace");
+	/* a branch that is always taken is not taken */
+	more.bytes[0] = wrong;
+	begin_with(&p, "/usr/x", NULL);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ETE_NO_ADDRESS ", 0x1000, "'perf.data.d/x' has its name, and the trace does not go through it",
+		    "refuted by the trace");
+	/* too little to tell */
+	more.bytes[0] = right;
+	begin_with(&p, "/usr/x", NULL);
+	n = trace_at(bytes, 10, 0x1000, 0, once, sizeof once);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1000, "too little of it ran", "not proven");
+	/* another process had another file there */
+	begin_with(&p, "/usr/x", NULL);
+	perf_map(&p, &(struct perf_who){11, 11, 0, 0}, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_a);
+	n = trace_at(bytes, 10, 0x1000, 0, taken, sizeof taken);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ETE_NO_ADDRESS ", 0x1000, "other files lay at its addresses", "not to be told");
+	others = NULL;
+}
+
+/* perf's cache of files, that of distributions, and a vdso, which is no file; what has debug information alone is none. */
+static void test_debug_dir(void)
+{
+	static const struct {
+		const char *mapped, *file;
+	} places[] = {
+		{"/bin/c", "debug:bin/c/cc09000000000000000000000000000000000000/elf"},
+		{"/bin/c", "debug:.build-id/cc/09000000000000000000000000000000000000/elf"},
+		{"/bin/c", "debug:.build-id/cc/09000000000000000000000000000000000000.debug"},
+		{"/bin/c", "debug:bin/c"},
+		{"[vdso]", "debug:[vdso]/cc09000000000000000000000000000000000000/vdso"},
+		{"[vdso]", "perf.data.d/vdso64.so"},
+	};
+	static uint8_t elf[8192];
+	const uint32_t near = 0x54000040;
+	struct perf_files more = {.bytes = {elf}, .size = {perf_elf(id_c, &near, 4, elf)}, .count = 1};
+	struct perf_data p;
+	uint64_t offset = 0;
+
+	others = &more;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		more.name[0] = places[i].file;
+		begin_with(&p, places[i].mapped, id_c);
+		record(&p, 5, 10, 0x1000, &offset);
+		check_found(&p, "10/10 1000>1008 ", 0x1000, NULL, places[i].file);
+	}
+	/* .symtab becomes .debug_info */
+	hf_put32(elf + 0x200 + 64 * 3, 44);
+	begin_with(&p, "/bin/c", id_c);
+	record(&p, 5, 10, 0x1000, &offset);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", 0x1000, "no file has its build id", "debug information");
+	others = NULL;
+}
+
+/* The kernel's file counts if its build id does, and where its mapping says; modules and what it made itself are missing. */
+static void test_vmlinux(void)
+{
+	static const uint64_t at = 0xffff800010081000, module = 0xffff800008000000;
+	static const uint8_t taken[] = {0xf7};
+	static uint8_t elf[8192];
+	const uint32_t near = 0x54000040;
+	struct perf_files more = {.name = {"perf.data.d/vmlinux"}, .bytes = {elf}, .size = {perf_elf(id_c, &near, 4, elf)}, .count = 1};
+	struct perf_data p;
+	uint8_t bytes[64];
+	size_t n = trace_at(bytes, 10, at, 1, taken, sizeof taken);
+
+	others = &more;
+	for (unsigned right = 0; right < 2; right++) {
+		begin_with(&p, "/bin/a", id_a);
+		perf_kernel(&p, "[kernel.kallsyms]_text", at - 0x1000, 0x2000, at, right ? id_c : id_d);
+		perf_kernel(&p, "/lib/modules/x.ko", module, 0x1000, 0, id_b);
+		perf_ksymbol(&p, &zero, "bpf_prog_1", module + 0x8000, 64);
+		record_bytes(&p, 5, 10, bytes, n);
+		record_bytes(&p, 6, 10, bytes, n);
+		if (right)
+			check_found(&p, "PERF_KERNEL_FILE 10/10 ffff800010081000>ffff800010081008 10/10 ffff800010081000>ffff800010081008 ",
+				    module, "where the kernel put the sections of a module is known from kcore alone", "vmlinux");
+		else
+			check_found(&p, "10/10 ETE_NO_IMAGE 10/10 ETE_NO_IMAGE ", at,
+				    "or copy the vmlinux with build id dd07000000", "another vmlinux");
+	}
+	/* where it lay is not known */
+	begin_with(&p, "/bin/a", id_a);
+	perf_kernel(&p, "[kernel.kallsyms]_text", 0, 0x2000, 0, id_c);
+	perf_ksymbol(&p, &zero, "bpf_prog_1", at, 64);
+	record_bytes(&p, 5, 10, bytes, n);
+	check_found(&p, "10/10 ETE_NO_IMAGE ", at, "the kernel made it while it ran", "a hidden kernel");
+	others = NULL;
+}
+
+/* A copy of the kernel's code, in a directory, which the kernel changes between two recordings. */
+static void test_kcore(void)
+{
+	static const uint64_t at = 0xffff800010081000;
+	static const uint8_t taken[] = {0xf7};
+	static uint8_t kcore[0x1100];
+	struct perf_files more = {.name = {"kcore_dir/kcore"}, .bytes = {kcore}, .size = {sizeof kcore}, .count = 1};
+	struct perf_data p;
+	uint8_t bytes[64];
+	size_t n = trace_at(bytes, 10, at, 1, taken, sizeof taken);
+
+	memcpy(kcore, (const uint8_t[]){0x7f, 'E', 'L', 'F', 2, 1, 1}, 7);
+	hf_put16(kcore + 16, 4);
+	hf_put16(kcore + 18, 183);
+	hf_put64(kcore + 32, 64);
+	hf_put16(kcore + 54, 56);
+	hf_put16(kcore + 56, 1);
+	hf_put32(kcore + 64, 1);
+	hf_put64(kcore + 64 + 8, 0x1000);
+	hf_put64(kcore + 64 + 16, at - 0x10);
+	hf_put64(kcore + 64 + 32, 0x100);
+	hf_put32(kcore + 0x1010, 0x54008000);
+	others = &more;
+	begin_with(&p, "/bin/a", id_a);
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 250}, at, 0x54000040, 0x54000080);
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 150}, at, 0x54008000, 0x54000040);
+	/* not in the copy; behind the last recording */
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 160}, at + 0xef, 1, 2);
+	perf_poke(&p, &(struct perf_who){10, 10, 1, 950}, at, 1, 2);
+	for (uint64_t time = 100; time < 400; time += 100)
+		record_bytes(&p, time, 10, bytes, n);
+	name_of_data = "data";
+	check_words(&p, "10/10 ffff800010081000>ffff800010082000 10/10 ffff800010081000>ffff800010081008 "
+			"10/10 ffff800010081000>ffff800010081010 ", "code that the kernel changes");
+	name_of_data = "perf.data";
+	others = NULL;
+}
+
+/* A switch tells of a thread that nobody else does. */
+static void test_switch(void)
+{
+	struct perf_data p;
+	uint64_t offset = 0;
+
+	begin(&p, PERF_FILE);
+	perf_switch(&p, &(struct perf_who){10, 10, 1, 50}, 10, 12);
+	record(&p, 100, 12, 0x1000, &offset);
+	check_words(&p, "10/12 1000>2000 ", "a thread that is switched to");
+}
+
+/* The thread's name is the last that it told, or that of who made it. */
+static void test_comm(void)
+{
+	struct perf_data p;
+	struct opened o;
+
+	begin(&p, PERF_FILE);
+	perf_fork(&p, &(struct perf_who){10, 12, 1, 10}, 10);
+	perf_fork(&p, &(struct perf_who){20, 20, 1, 20}, 10);
+	perf_comm(&p, &(struct perf_who){20, 20, 1, 30}, "perf-exec", false);
+	perf_comm(&p, &(struct perf_who){20, 20, 1, 40}, "two", true);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 10, 10), "one");
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 10, 12), "one");
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 20, 20), "two");
+	CHECK_STR(hf_processes_name(o.c.setup->processes, 20, 21), "two");
+	CHECK(!hf_processes_name(o.c.setup->processes, 30, 30));
+	close_perf(&o);
+	perf_free(&p);
+}
+
+/* ---- limits ---- */
+
+static bool has_warning(const struct hf_setup *setup, const char *text)
+{
+	for (size_t i = 0; i < setup->warning_count; i++)
+		if (strstr(setup->warnings[i].text, text))
+			return true;
+	return false;
+}
+
+static void test_many(void)
+{
+	enum { MANY = 100000 };
+	struct perf_data p;
+	struct opened o;
+	uint8_t bytes[TRACE];
+
+	begin(&p, PERF_FILE);
+	trace(bytes, 10, 0x1000);
+	/* behind all that tells of it, and the last comes first */
+	for (uint64_t i = 0; i < MANY; i++)
+		perf_aux(&p, &(struct perf_who){10, 10, 1, 10 + i}, i * 64, TRACE, RAW);
+	for (uint64_t i = MANY; i-- > 0;)
+		perf_auxtrace(&p, 1, 0, i * 64, bytes, TRACE);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK_EQ(o.c.setup->part_count, MANY);
+	CHECK_EQ(o.c.src->size, (uint64_t)MANY * TRACE);
+	close_perf(&o);
+	perf_free(&p);
+}
+
+/* Parents that are their own children; names that do not end; ranges that do. */
+static void test_hostile(void)
+{
+	struct perf_data p;
+	uint8_t body[64 + 4000];
+	uint64_t offset = 0;
+
+	begin(&p, PERF_FILE);
+	perf_fork(&p, &(struct perf_who){20, 20, 1, 10}, 10);
+	perf_fork(&p, &(struct perf_who){10, 10, 1, 11}, 20);
+	perf_fork(&p, &(struct perf_who){20, 20, 1, 12}, 20);
+	memset(body, 'x', sizeof body);
+	hf_put32(body, 10);
+	hf_put32(body + 4, 10);
+	hf_put64(body + 8, 0x900000);
+	hf_put64(body + 16, 0x1000);
+	perf_record(&p, 10, 2, body, sizeof body, &zero);
+	perf_record(&p, 1, 2, body, sizeof body, &zero);
+	perf_record(&p, 3, 2, body, sizeof body, &zero);
+	perf_record(&p, 17, 1, body, sizeof body, &zero);
+	hf_put64(body + 16, UINT64_MAX);
+	perf_record(&p, 10, 2, body, sizeof body, &zero);
+	record(&p, 100, 10, 0x1000, &offset);
+	check_words(&p, "10/10 1000>2000 ", "hostile records");
+}
+
+/* A record of 60 KB that stands for 200 MB: what came before it counts. */
+static void test_bomb(void)
+{
+	enum { SIZE = 65528, COUNT = 3200 };
+	static uint8_t one[SIZE] = {2, [6] = SIZE & 0xff, SIZE >> 8}, packed[65536] = {81};
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	ZSTD_outBuffer out = {packed + 8, sizeof packed - 64, 0};
 	struct perf_data p;
 	struct opened o;
 	uint64_t offset = 0;
 
-	perf_begin(&p, PERF_FILE);
-	perf_info(&p, 1, 2);
-	perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_c);
-	record(&p, 5, 10, 0x1000, &offset);
+	CHECK(zstd);
+	begin(&p, PERF_KILLED);
+	record(&p, 100, 10, 0x1000, &offset);
 	perf_end(&p);
-	open_perf(&o, &p);
-	CHECK_EQ(o.err, 0);
-	CHECK(has_warning(o.c.setup, "'/bin/a' is not there: no file has its build id cc09000000"));
-	CHECK(strstr(words(&o), "ETE_NO_IMAGE"));
-	close_perf(&o);
-	perf_free(&p);
+	for (unsigned i = 0; i < COUNT; i++) {
+		ZSTD_inBuffer in = {one, SIZE, 0};
 
-	perf_begin(&p, PERF_FILE);
-	perf_info(&p, 1, 2);
-	perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/usr/lib/b", NULL);
-	record(&p, 5, 10, 0x1000, &offset);
-	perf_end(&p);
+		while (in.pos < in.size)
+			CHECK(!ZSTD_isError(ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_continue)) && out.pos < out.size);
+	}
+	CHECK(!ZSTD_compressStream2(zstd, &out, &(ZSTD_inBuffer){0}, ZSTD_e_flush));
+	hf_put16(packed + 6, (uint16_t)(8 + out.pos));
+	p.bytes = realloc(p.bytes, p.n + 8 + out.pos);
+	memcpy(p.bytes + p.n, packed, 8 + out.pos);
+	p.n += 8 + out.pos;
 	open_perf(&o, &p);
 	CHECK_EQ(o.err, 0);
-	CHECK(has_warning(o.c.setup, "is taken for '/usr/lib/b' by its name"));
-	CHECK(strcmp(words(&o), "10/10 1000>1008 ") == 0);
+	CHECK(has_warning(o.c.setup, "no record can be read from offset"));
+	CHECK(strcmp(words(&o), "10/10 1000>2000 ") == 0);
 	close_perf(&o);
 	perf_free(&p);
+	ZSTD_freeCCtx(zstd);
 }
 
 /* ---- damage ---- */
@@ -457,6 +788,15 @@ int main(void)
 	test_reuse();
 	test_fork_exec();
 	test_build_ids();
+	test_names();
+	test_debug_dir();
+	test_vmlinux();
+	test_kcore();
+	test_switch();
+	test_comm();
+	test_many();
+	test_hostile();
+	test_bomb();
 	test_damage();
 	return 0;
 }
