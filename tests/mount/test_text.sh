@@ -186,7 +186,7 @@ awk '!/^#/ {n = $1} /^# text / {print n + 0}' "$tmp/listing" | uniq | cmp - <("$
 "$hartfs" find --index-dir "$index" --marker=texd "$archive/flow" 2>&1 | grep -q "'texd' is no marker.*text" || fail "a wrong kind"
 "$hartfs" find --index-dir "$index" --marker=text:x "$archive/flow" 2>&1 | grep -q "'text:x' is no marker" || fail "a wrong number"
 [ "$("$hartfs" sql --index-dir "$index" --csv "$archive/alone" "SELECT kind, number, text FROM marker" | tr -d '\r' | tr '\n' ' ')" = \
-	'kind,number,text text,0,Hell text,0,"o  " text,2,x text,0,unfi ' ] ||
+	'kind,number,text text,0,Hell text,0,"o " text,2,x text,0,unfi ' ] ||
 	fail "sql: $("$hartfs" sql --index-dir "$index" --csv "$archive/alone" "SELECT kind, number, text FROM marker")"
 "$hartfs" verify --index-dir "$index" "$archive/flow" || fail "hartfs verify"
 "$hartfs" cat --index-dir "$index" "$archive/flow" hart0/text/3.txt | cmp - "$tmp/want.3" || fail "hartfs cat"
