@@ -160,7 +160,7 @@ typedef void (*offer_fn)(const struct line *line, struct hartfs_archive *archive
 static void offer_symbols(const struct line *line, struct hartfs_archive *archive, const char *capture,
 			  const char *view_dir)
 {
-	hf_functions_each(archive, capture, view_dir, offer_functions, (void *)line, NULL);
+	hf_functions_each(archive, capture, view_dir, "functions.txt", offer_functions, (void *)line, NULL);
 }
 
 static void offer_views(const struct line *line, struct hartfs_archive *archive, const char *capture,

@@ -39,6 +39,7 @@ struct command {
 	uint64_t at[2], context;
 	uint64_t parts; /* in which they differ */
 	uint32_t at_hand; /* hart of the first, for the progress */
+	bool strangers;	  /* two harts have no code in common */
 	struct hf_bar bar;
 	struct hf_diff_print print;
 };
@@ -214,6 +215,7 @@ static bool put_part(void *ctx, const struct hf_diff_part *part)
 	struct command *c = ctx;
 
 	hf_bar_clear(&c->bar);
+	c->strangers |= part->no_code;
 	if (c->count)
 		return true;
 	if (!hf_diff_print_part(&c->print, part))
@@ -329,6 +331,9 @@ static int run(struct command *c)
 		status = compare_all(c);
 	if (status)
 		return status;
+	if (c->strangers)
+		hf_say(stderr, "hartfs diff: they have no code in common, as two builds of a program: hartfs top %s %s compares functions",
+		       c->side[0].shown, c->side[1].shown);
 	if (c->count)
 		printf(c->json ? "{\"count\":%llu}\n" : "%llu\n", (unsigned long long)c->parts);
 	return c->parts ? DIFFERENT : SAME;

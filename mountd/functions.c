@@ -49,8 +49,8 @@ static char *read_view(struct hartfs_archive *archive, const char *path, struct 
 	return text;
 }
 
-int hf_functions_each(struct hartfs_archive *archive, const char *capture, const char *view_dir, hf_functions_fn fn,
-		      void *ctx, struct hartfs_diag *diag)
+int hf_functions_each(struct hartfs_archive *archive, const char *capture, const char *view_dir,
+		      const char *name, hf_functions_fn fn, void *ctx, struct hartfs_diag *diag)
 {
 	struct harts harts = {0};
 	int error = hartfs_each_file(archive, capture, add_hart, &harts, diag);
@@ -62,7 +62,7 @@ int hf_functions_each(struct hartfs_archive *archive, const char *capture, const
 		char path[PATH_MAX + 64], *text;
 		struct hartfs_diag own;
 
-		snprintf(path, sizeof path, "%s/hart%u/profile/functions.txt", view_dir, (unsigned)harts.id[i]);
+		snprintf(path, sizeof path, "%s/hart%u/profile/%s", view_dir, (unsigned)harts.id[i], name);
 		text = read_view(archive, path, &own);
 		go_on = fn(ctx, harts.id[i], text, &own);
 		free(text);

@@ -9,9 +9,14 @@
 #include "mountd/number.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
+#include "mountd/top_sums.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Lines of comment, and so many rows. */
 static void put_rows(const char *text, uint64_t rows)
@@ -83,9 +88,27 @@ static void put_objects(uint32_t hart, const char *text, uint64_t rows)
 
 struct top {
 	const struct hf_settings *settings;
-	bool found; /* the hart that is asked for */
+	const char *by; /* NULL: function */
+	FILE *to;	/* all rows go there as they are; NULL: they are shown */
+	bool found;	/* the hart that is asked for */
 	int status;
 };
+
+static void show(const struct top *top, uint32_t hart, const char *text)
+{
+	const bool sums = top->by && strcmp(top->by, "line") != 0;
+	char *summed = sums ? hf_got(hf_top_sum(text, top->by)) : NULL;
+
+	if (top->to)
+		fputs(text, top->to);
+	else if (sums && !summed)
+		return;
+	else if (top->settings->json)
+		put_objects(hart, sums ? summed : text, top->settings->rows);
+	else
+		put_rows(sums ? summed : text, top->settings->rows);
+	free(summed);
+}
 
 static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct hartfs_diag *diag)
 {
@@ -96,10 +119,7 @@ static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct ha
 		return true;
 	top->found = true;
 	if (text) {
-		if (top->settings->json)
-			put_objects(hart, text, top->settings->rows);
-		else
-			put_rows(text, top->settings->rows);
+		show(top, hart, text);
 		return true;
 	}
 	top->status = HF_EXIT_FAILURE;
@@ -113,11 +133,12 @@ static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct ha
 
 static int put_capture(void *ctx, struct hf_target_capture *capture)
 {
-	struct top top = {.settings = ctx};
-	const char *shown = top.settings->operands[0];
+	struct top top = *(const struct top *)ctx;
+	const bool lines = top.by && strcmp(top.by, "object") != 0;
+	const char *shown = top.settings->operands[0], *name = lines ? "lines.txt" : "functions.txt";
 	struct hartfs_diag diag;
 
-	if (hf_functions_each(capture->archive, capture->path, capture->view_dir, put_hart, &top, &diag)) {
+	if (hf_functions_each(capture->archive, capture->path, capture->view_dir, name, put_hart, &top, &diag)) {
 		hf_paths_complain("top", shown, &diag);
 		return HF_EXIT_FAILURE;
 	}
@@ -143,11 +164,101 @@ static bool take_hart(struct hf_settings *settings)
 	return true;
 }
 
+/* ---- two captures ---- */
+
+/* functions.txt of a capture, in a process of its own, since it confines itself: starts it; -1 after saying why not. */
+static pid_t start_side(const struct hf_settings *settings, int side, FILE *to)
+{
+	struct hf_settings own = *settings;
+	struct top top = {.settings = &own, .to = to};
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		hf_say(stderr, "hartfs top: no process: %s", strerror(errno));
+	if (pid)
+		return pid;
+	own.operands += side;
+	own.operand_count = 1;
+	status = hf_target_run(&own, "top", HF_EXIT_FAILURE, put_capture, &top);
+	_exit(fflush(to) ? HF_EXIT_FAILURE : status);
+}
+
+/* All that it wrote; NULL after saying why there is nothing. */
+static char *end_side(pid_t pid, FILE *from)
+{
+	char *text = NULL;
+	size_t room = 0;
+	int status = 0;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status) || !from)
+		return NULL;
+	rewind(from);
+	if (getdelim(&text, &room, 0, from) >= 0)
+		return text;
+	free(text);
+	return hf_got(strdup(""));
+}
+
+static int compare(const struct hf_settings *settings)
+{
+	FILE *to[2] = {tmpfile(), tmpfile()};
+	char *text[2] = {NULL, NULL}, *both = NULL;
+	pid_t pid[2] = {-1, -1};
+
+	if (!to[0] || !to[1])
+		hf_say(stderr, "hartfs top: no temporary file: %s", strerror(errno));
+	for (int i = 0; to[0] && to[1] && i < 2; i++)
+		pid[i] = start_side(settings, i, to[i]);
+	for (int i = 0; i < 2; i++)
+		text[i] = end_side(pid[i], to[i]);
+	if (text[0] && text[1])
+		both = hf_got(hf_top_compare(text[0], text[1]));
+	if (both) {
+		printf("# A: %s, B: %s\n", settings->operands[0], settings->operands[1]);
+		put_rows(both, settings->rows);
+	}
+	for (int i = 0; i < 2; i++) {
+		free(text[i]);
+		if (to[i])
+			fclose(to[i]);
+	}
+	free(both);
+	return both ? HF_EXIT_OK : HF_EXIT_FAILURE;
+}
+
+/* ---- the command ---- */
+
+static bool take_by(struct top *top)
+{
+	static const char *const names[] = {"function", "object", "line", "file"};
+	const struct hf_settings *settings = top->settings;
+	const char *by = settings->asked_count ? settings->asked[settings->asked_count - 1].value : names[0];
+	size_t i = 0;
+
+	while (i < sizeof names / sizeof *names && strcmp(names[i], by) != 0)
+		i++;
+	top->by = i ? by : NULL;
+	return i < sizeof names / sizeof *names;
+}
+
 int hf_command_top(const struct hf_settings *settings)
 {
 	struct hf_settings own = *settings;
+	struct top top = {.settings = &own};
 
+	if (!take_by(&top))
+		return hf_settings_usage(settings, "'%s' is not a valid value of --by", settings->asked[0].value);
+	if (own.operand_count == 2 && access(own.operands[1], F_OK) == 0) {
+		if (top.by || own.json)
+			return hf_settings_usage(settings, "two captures are compared by their functions, for people");
+		return compare(&own);
+	}
 	if (own.operand_count != 1 && (own.operand_count != 2 || !take_hart(&own)))
-		return hf_settings_usage(settings, "a capture is needed, and perhaps the name of a hart (hart0)");
-	return hf_target_run(settings, "top", HF_EXIT_FAILURE, put_capture, &own);
+		return hf_settings_usage(settings, "a capture is needed, and perhaps the name of a hart (hart0) or a second capture");
+	return hf_target_run(settings, "top", HF_EXIT_FAILURE, put_capture, &top);
 }

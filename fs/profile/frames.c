@@ -60,6 +60,51 @@ static int by_text(const void *a, const void *b, void *ctx)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
+static bool begins(const char *name, size_t size, const char *word)
+{
+	return size >= strlen(word) && memcmp(name, word, strlen(word)) == 0;
+}
+
+size_t hf_frame_result(const char *name, size_t size)
+{
+	static const char nameless[] = "(anonymous namespace)";
+	size_t start = 0, depth = 0, i = 0;
+
+	/* What is said of a function, and types that themselves look like calls. */
+	if (memmem(name, size, " thunk to ", strlen(" thunk to ")) || begins(name, size, "decltype"))
+		return 0;
+	for (; i < size; i++) {
+		const char *at = name + i;
+
+		if (!depth && (i == start || at[-1] == ':') && begins(at, size - i, "operator"))
+			return start;
+		if (!depth && begins(at, size - i, nameless))
+			i += strlen(nameless) - 1;
+		else if (!depth && *at == '(')
+			break;
+		else if (strchr("<([{", *at))
+			depth++;
+		else if (strchr(">)]}", *at))
+			depth -= depth > 0;
+		else if (*at == ' ' && !depth)
+			start = i + 1;
+	}
+	return i < size && start < i ? start : 0;
+}
+
+/* Takes the type of the result out of the name at the end of text, behind what node it is. */
+static void drop_result(struct hf_sink *text, uint32_t at)
+{
+	char *name = (char *)text->start + at, *mark = *name == '[' ? memchr(name, ' ', (size_t)((char *)text->p - name)) : NULL;
+	size_t size, n;
+
+	name = mark ? mark + 1 : name;
+	size = (size_t)((char *)text->p - name);
+	n = hf_frame_result(name, size);
+	memmove(name, name + n, size - n);
+	text->p -= n;
+}
+
 /* A name for each key, in the order of keys; name_of has its number. */
 static void write_names(struct making *m)
 {
@@ -73,6 +118,8 @@ static void write_names(struct making *m)
 			const uint32_t at = (uint32_t)hf_sink_total(&frames->text);
 
 			hf_profile_put_node(m->of, &nodes[k->node], &frames->text);
+			if (!frames->text.err)
+				drop_result(&frames->text, at);
 			frames->name[frames->names] =
 				(struct hf_frame_name){.key = frames->names,
 						       .at = at,

@@ -46,6 +46,9 @@ struct hf_frames {
 	const char *bytes; /* of text */
 };
 
+/* How many bytes of a name of C++ are the type of its result, which a demangler puts before some: "int add<int>(int)". */
+size_t hf_frame_result(const char *name, size_t size);
+
 /* HF_ERR_NOMEM. To be freed in any case. */
 int hf_frames_make(const struct hf_profiled *of, struct hf_frames *ret_frames);
 void hf_frames_free(struct hf_frames *frames);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct function {
 	uint32_t number;
@@ -56,8 +57,20 @@ static int add_calls(const struct hf_profiled *of, const struct hf_functions *fu
 	return 0;
 }
 
+/* What has no blank, as all columns but the last. */
+static void put_object(const char *name, int width, struct hf_sink *sink)
+{
+	char word[HF_LINES_NAME_MAX + 1];
+	size_t n = 0;
+
+	for (; name[n]; n++)
+		word[n] = name[n] == ' ' ? '_' : name[n];
+	word[n] = 0;
+	hf_sink_printf(sink, "%-*s ", width, word);
+}
+
 static void put_function(const struct hf_profiled *of, const struct hf_functions *functions,
-			 const struct function *function, struct hf_sink *sink)
+			 const struct function *function, int width, struct hf_sink *sink)
 {
 	hf_sink_printf(sink, "%14" PRIu64 " %6.2f ", function->own, hf_profile_share(of, function->own));
 	if (function->entered)
@@ -69,21 +82,42 @@ static void put_function(const struct hf_profiled *of, const struct hf_functions
 	if (of->tree->facts.timed)
 		hf_sink_printf(sink, "%14" PRIu64 " ", function->cycles);
 	hf_sink_printf(sink, "%016" PRIx64 " ", functions->at[function->number].start);
+	put_object(hf_functions_object(functions, of, function->number), width, sink);
 	hf_functions_put_name(functions, function->number, sink);
 	hf_sink_printf(sink, "\n");
+}
+
+static bool is_shown(const struct function *function)
+{
+	return function->own || function->calls || function->cycles || function->entered;
+}
+
+/* Of the column of objects. */
+static int width_of(const struct hf_profiled *of, const struct hf_functions *functions, const struct function *function)
+{
+	size_t width = strlen("object");
+
+	for (size_t i = 0; i < functions->count; i++) {
+		const size_t n = is_shown(&function[i]) ? strlen(hf_functions_object(functions, of, function[i].number)) : 0;
+
+		width = n > width ? n : width;
+	}
+	return (int)width;
 }
 
 static void put_all(const struct hf_profiled *of, const struct hf_functions *functions, struct function *function,
 		    struct hf_sink *sink)
 {
+	const int width = width_of(of, functions, function);
+
 	qsort(function, functions->count, sizeof *function, by_own);
 	hf_profile_put_head(of, sink);
 	hf_profile_put_returns(of, sink);
-	hf_sink_printf(sink, "#          own  share          below  share        calls%s address          function\n",
-		       of->tree->facts.timed ? "         cycles" : "");
+	hf_sink_printf(sink, "#          own  share          below  share        calls%s address          %-*s function\n",
+		       of->tree->facts.timed ? "         cycles" : "", width, "object");
 	for (size_t i = 0; i < functions->count; i++)
-		if (function[i].own || function[i].calls || function[i].cycles || function[i].entered)
-			put_function(of, functions, &function[i], sink);
+		if (is_shown(&function[i]))
+			put_function(of, functions, &function[i], width, sink);
 }
 
 int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink)

@@ -137,3 +137,13 @@ void hf_functions_put_name(const struct hf_functions *functions, uint32_t number
 	else
 		hf_sink_write(sink, place, hf_object_put_place(function->object, function->start, place));
 }
+
+const char *hf_functions_object(const struct hf_functions *functions, const struct hf_profiled *of, uint32_t number)
+{
+	const struct hf_function *function = &functions->at[number];
+	const struct hf_object *object = function->object;
+
+	if (!object && number != HF_FUNCTION_NONE && of->symbols)
+		object = hf_symbols_object_at(of->symbols, function->start);
+	return object ? object->name : "-";
+}

@@ -35,5 +35,7 @@ uint32_t hf_functions_of_node(const struct hf_functions *functions, const struct
 			      const struct hf_call_node *node);
 /* Its name: "memcpy", "libc.so.6+0x78c96", "0x80000000", or "?". */
 void hf_functions_put_name(const struct hf_functions *functions, uint32_t number, struct hf_sink *sink);
+/* The name of the file in which it lies, "-" if none is known. */
+const char *hf_functions_object(const struct hf_functions *functions, const struct hf_profiled *of, uint32_t number);
 
 #endif

@@ -120,7 +120,8 @@ static void put_row(struct report *r, const char *line, const char *end, const s
 	put_cell(r, word, size);
 	for (unsigned i = 0; i < table->skipped; i++)
 		next_word(&at, end, &size);
-	at += at < end;
+	while (at < end && *at == ' ')
+		at++;
 	put_cell(r, at, (size_t)(end - at));
 	hf_sink_printf(r->sink, "</tr>\n");
 }
@@ -167,7 +168,7 @@ static int put_table(struct report *r, const struct table *table)
 static int put_tables(struct report *r)
 {
 	static const struct table functions = {
-		"Functions", {"instructions", "%", "calls", "function"}, hf_profile_functions, 2, 1};
+		"Functions", {"instructions", "%", "calls", "function"}, hf_profile_functions, 2, 2};
 	static const struct table mix = {"Instructions", {"executed", "%", "flow", "mnemonic"}, hf_profile_mix, 0, 0};
 	int err;
 

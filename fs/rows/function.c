@@ -35,7 +35,7 @@ struct function {
 	uint64_t own, calls, instructions;
 };
 
-enum { FUNCTION_ADDRESS = HF_AT_FIRST, FUNCTION_NAME, FUNCTION_OWN, FUNCTION_CALLS, FUNCTION_EXECUTED };
+enum { FUNCTION_ADDRESS = HF_AT_FIRST, FUNCTION_NAME, FUNCTION_OWN, FUNCTION_CALLS, FUNCTION_EXECUTED, FUNCTION_OBJECT };
 
 static const struct hf_column function_columns[] = {
 	HF_HART_COLUMNS,
@@ -44,6 +44,7 @@ static const struct hf_column function_columns[] = {
 	[FUNCTION_OWN] = {"own", HF_COLUMN_ASKED},
 	[FUNCTION_CALLS] = {"calls", HF_COLUMN_ASKED},
 	[FUNCTION_EXECUTED] = {"executed", HF_COLUMN_ASKED},
+	[FUNCTION_OBJECT] = {"object", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 };
 
 static int begin_functions(struct hf_rows *rows, void **ret_own, size_t *ret_count)
@@ -77,8 +78,12 @@ static int begin_functions(struct hf_rows *rows, void **ret_own, size_t *ret_cou
 static void put_one_function(const struct hf_rows *rows, void *own, size_t i, struct hf_row *row)
 {
 	const struct function *function = (const struct function *)own + i;
+	const struct hf_profiled of = hf_rows_hart_profiled(rows->session, rows->hart);
+	const char *object = hf_functions_object(&rows->hart->functions, &of, (uint32_t)i);
 
 	put_function(rows, row, FUNCTION_ADDRESS, (uint32_t)i);
+	if (strcmp(object, "-") != 0)
+		hf_row_word(rows, row, FUNCTION_OBJECT, object);
 	hf_row_number(rows, row, FUNCTION_OWN, function->own);
 	hf_row_number(rows, row, FUNCTION_CALLS, function->calls);
 	hf_row_number(rows, row, FUNCTION_EXECUTED, function->instructions);

@@ -58,6 +58,7 @@ cat_of "$archive/mini/rv32-mini.stf" hart0/at/0-39999/trace.stf >"$mini"
 # ---- no code in common: they cannot meet, and it is not looked for a place ----
 diff_of 1 "$rv" "$mini" --explain
 grep -q '^@@ -0,[0-9]* +0,40000 @@ no code in common$' "$tmp/out" || fail "no code in common: $(grep '^@@' "$tmp/out")"
+grep -q '^hartfs diff: they have no code in common.* hartfs top .* compares functions$' "$tmp/err" || fail "no word of hartfs top: $(cat "$tmp/err")"
 grep -q '; 0 stretches .*, 1 and 1 chunks decoded$' "$tmp/err" || fail "no code in common: $(cat "$tmp/err")"
 diff_of 1 "$rv" "$mini" --json
 grep -q '"common":false' "$tmp/out" || fail "no code in common, --json: $(cut -c -200 "$tmp/out")"

@@ -40,8 +40,8 @@ def same(what, wanted, found):
         sys.exit("%s: %d differ, first %s" % (what, len(odd), odd[:3]))
 
 found = collections.Counter()
-for row in rows("functions.txt", 6):
-    found["?" if re.fullmatch(r"(\S+\+)?0x[0-9a-f]+", row[6]) else row[6]] += int(row[0])
+for row in rows("functions.txt", 7):
+    found["?" if re.fullmatch(r"(\S+\+)?0x[0-9a-f]+", row[7]) else row[7]] += int(row[0])
 same("functions.txt", own, found)
 same("functions.txt, all", total["all"], sum(found.values()))
 found = collections.Counter()
@@ -55,10 +55,10 @@ stacks = [text.rsplit(" ", 1) for text in open(sys.argv[2] + "/stacks.folded")]
 same("stacks.folded", total["all"], sum(int(count) for stack, count in stacks))
 calls, callers = collections.Counter(), collections.Counter()
 below = collections.Counter()
-for row in rows("functions.txt", 6):
-    calls[row[6]] += int(row[4])
+for row in rows("functions.txt", 7):
+    calls[row[7]] += int(row[4])
     if row[2] != "-":
-        below[row[6]] += int(row[2])
+        below[row[7]] += int(row[2])
 # What a function has below it is what the chains of calls have that it is in.
 within = collections.Counter()
 for stack, count in stacks:
@@ -205,7 +205,7 @@ riscv64-linux-gnu-gcc -g -O1 -fno-optimize-sibling-calls -static -o "$tmp/count"
 read -r _ _ fibs _ leaves < <(grep ' fib ' "$tmp/out")
 "$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/profile/functions.txt >"$tmp/functions"
 for row in "fib $fibs" "leaf $leaves" "main 1"; do
-	[ "$(awk -v name="${row% *}" '$7 == name {print $5}' "$tmp/functions")" = "${row#* }" ] ||
+	[ "$(awk -v name="${row% *}" '$8 == name {print $5}' "$tmp/functions")" = "${row#* }" ] ||
 		fail "calls of ${row% *}: $(grep -w "${row% *}" "$tmp/functions"); it counted ${row#* }"
 done
 "$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/profile/lines.txt | grep -q ' count\.c:[45]$' || fail "no line of count.c"
@@ -213,7 +213,7 @@ done
 # From the only call of fib that main makes to where main goes on, in the listing; it calls itself below that.
 "$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/listing.txt |
 	awk '/^#/ {next} /<fib / || /<fib>/ {if (first == "") first = $1} /<main\+/ && first != "" {print $1 - first; exit}' >"$tmp/below"
-[ "$(awk '$7 == "fib" {print $3}' "$tmp/functions")" = "$(cat "$tmp/below")" ] ||
+[ "$(awk '$8 == "fib" {print $3}' "$tmp/functions")" = "$(cat "$tmp/below")" ] ||
 	fail "below fib: $(grep -w fib "$tmp/functions"), but $(cat "$tmp/below") in the listing"
 
 # The same program in callgrind.out: what a call costs, its place, and the line of the source.

@@ -55,11 +55,11 @@ static void test_functions(void)
 
 	has(text, "# 6 returns, 1 without a matching call");
 	has(text, "calls         cycles address");
-	has(text, "             8  66.67              8  66.67            6             28 0000000000001100 0x1100\n");
+	has(text, "             8  66.67              8  66.67            6             28 0000000000001100 -      0x1100\n");
 	free(text);
 	text = text_of(hf_profile_functions, false);
 	CHECK(!strstr(text, "cycles"));
-	has(text, "             8  66.67              8  66.67            6 0000000000001100 0x1100\n");
+	has(text, "             8  66.67              8  66.67            6 0000000000001100 -      0x1100\n");
 	free(text);
 }
 
