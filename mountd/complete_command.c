@@ -131,7 +131,7 @@ struct views {
 	uint32_t hart; /* whose profile was offered last */
 };
 
-/* No directory lists them. A name with a "*" is not one of a file. */
+/* Directories list them when they were made. A name with a "*" is not one of a file. */
 static void offer_profile(const struct line *line, uint32_t hart)
 {
 	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++) {
