@@ -102,7 +102,7 @@ long_name=$(printf '%0300d' 0)
 "$hartfs" cat --index-dir "$tmp/ixlong-name" "$archive/boot/rv-sys.stf.gz" "hart0/profile/annotated/$long_name" >/dev/null 2>"$tmp/err"
 [ $? -eq 1 ] || fail "a long name: $(cat "$tmp/err")"
 [ -d "$hart/profile/annotated" ] || fail "there is no annotated"
-[ -z "$(ls -A "$hart/profile" "$hart/profile/annotated" | grep -v :)" ] || fail "something in profile is listed"
+[ -z "$(ls -A "$hart/profile/annotated")" ] || fail "something in profile/annotated is listed"
 [ "$(grep -c '^T' "$hart/profile/bbv.bb")" = 0 ] && grep -q '80000 are no whole one' "$hart/profile/bbv.bb" || fail "bbv.bb of a short hart"
 do_umount
 
