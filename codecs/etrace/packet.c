@@ -212,25 +212,37 @@ static inline void trap(struct cursor *c, struct hf_etrace_packet *pkt)
 		HEX(c, old ? " tvalepc=" : " tval=", pkt->tval, c->params->iaddress_width);
 }
 
+static inline unsigned support_width(uint8_t width, uint8_t own)
+{
+	return width == HF_ETRACE_OWN ? own : width;
+}
+
 /* A dialect without a field has no bits of it. */
 static inline void support(struct cursor *c, struct hf_etrace_packet *pkt)
 {
 	static const char *const status[] = {"no_change", "ended_rep", "trace_lost", "ended_upd"};
-	const uint8_t layout = c->params->support;
-	const bool standard = layout == HF_ETRACE_SUPPORT_STANDARD, pulp = layout == HF_ETRACE_SUPPORT_PULP;
-	const bool esp32 = layout == HF_ETRACE_SUPPORT_ESP32, data = !esp32 && !pulp;
+	static const struct {
+		uint8_t mode, options, data;
+	} own[] = {
+		[HF_ETRACE_SUPPORT_REFERENCE] = {1, 5, 4},
+		[HF_ETRACE_SUPPORT_PULP] = {1, 7, 0},
+		[HF_ETRACE_SUPPORT_ESP32] = {0, 0, 0},
+		[HF_ETRACE_SUPPORT_STANDARD] = {2, 26, 5},
+	};
+	const struct hf_etrace_params *p = c->params;
+	const bool data = p->support != HF_ETRACE_SUPPORT_PULP && p->support != HF_ETRACE_SUPPORT_ESP32;
 
 	DEC(c, " enable=", pkt->enable, 1);
-	DEC(c, " encoder_mode=", pkt->encoder_mode, esp32 ? 0 : standard ? 2 : c->params->encoder_mode_width);
+	DEC(c, " encoder_mode=", pkt->encoder_mode, support_width(p->encoder_mode_width, own[p->support].mode));
 	FIELD(c, pkt->qual_status, 2);
 	show(c, " qual_status=");
 	show(c, status[pkt->qual_status]);
-	HEX(c, " options=", pkt->options, esp32 ? 0 : standard ? 26 : pulp ? 7 : 5);
-	if (c->params->version == HF_ETRACE_1_1_1)
+	HEX(c, " options=", pkt->options, support_width(p->ioptions_width, own[p->support].options));
+	if (p->version == HF_ETRACE_1_1_1)
 		return;
 	DEC(c, " denable=", pkt->denable, data);
 	DEC(c, " dloss=", pkt->dloss, data);
-	HEX(c, " doptions=", pkt->doptions, !data ? 0 : standard ? 5 : 4);
+	HEX(c, " doptions=", pkt->doptions, support_width(p->doptions_width, own[p->support].data));
 }
 
 static inline void format3(struct cursor *c, struct hf_etrace_packet *pkt)

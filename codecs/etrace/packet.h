@@ -60,7 +60,8 @@ struct hf_etrace_packet {
 	uint64_t tval;         /* tvalepc in 1.1.1 */
 	/* F3.3 */
 	bool enable, denable, dloss;
-	uint8_t encoder_mode, qual_status;
+	uint8_t qual_status;
+	uint32_t encoder_mode;
 	uint32_t options;      /* as transmitted, first bit lowest; of 2.1 all from sijump to cache_size */
 	uint32_t doptions;
 };

@@ -31,6 +31,9 @@ enum hf_etrace_alignment {
 	HF_ETRACE_ALIGN_BLOCKS, /* at every multiple of block_bytes, with zeros before it */
 };
 
+/* A width of a field of support packets that its layout has by itself. */
+#define HF_ETRACE_OWN UINT8_MAX
+
 /* Order of the option bits in a support packet. PULP and ESP32 also stand for those units' payload dialects. */
 enum hf_etrace_support {
 	HF_ETRACE_SUPPORT_REFERENCE,
@@ -94,7 +97,8 @@ struct hf_etrace_params {
 	uint8_t call_counter_size;
 	uint8_t bpred_size;
 	uint8_t cache_size;
-	uint8_t encoder_mode_width;
+	/* of support packets; HF_ETRACE_OWN: as wide as support has it */
+	uint8_t encoder_mode_width, ioptions_width, doptions_width;
 	uint8_t support;            /* enum hf_etrace_support */
 	uint8_t compression;        /* enum hf_etrace_compression, of the encoder */
 	bool irreport;              /* the bit is in the packets */

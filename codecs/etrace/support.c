@@ -70,7 +70,7 @@ uint32_t hf_etrace_support_modes(const struct hf_etrace_params *params, const st
 /* ---- sizes, in 2.1 ---- */
 
 /* Behind the bits of the standard layout; time_width, the first, counts 16 bits. */
-enum { TIME_WIDTH = 8, TIME_BITS = 3 };
+enum { TIME_WIDTH = 8, TIME_BITS = 3, SIZES_END = 26 };
 
 static const struct {
 	uint8_t at, width;
@@ -93,7 +93,8 @@ void hf_etrace_support_params(struct hf_etrace_params *params, const struct hf_e
 {
 	const uint8_t time_units = size_at(pkt, TIME_WIDTH, TIME_BITS);
 
-	if (params->support != HF_ETRACE_SUPPORT_STANDARD)
+	/* A unit with fewer options has no sizes behind them. */
+	if (params->support != HF_ETRACE_SUPPORT_STANDARD || params->ioptions_width < SIZES_END)
 		return;
 	/* The description may know the width better than units of 16 bits can say it. */
 	if ((params->time_width + 15) / 16 != time_units)

@@ -158,6 +158,21 @@ int hf_elf_file_open_sections(struct hf_src *src, struct hf_elf_file *ret_file, 
 	return read_ehdr(ret_file, &ehdr, diag);
 }
 
+bool hf_elf_file_address_of(const struct hf_elf_file *file, uint64_t offset, uint64_t *ret_address)
+{
+	enum { PAGE_MAX = 0x10000 };
+
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct hf_elf_segment *segment = &file->segments[i];
+
+		if (offset + PAGE_MAX > segment->offset && offset < segment->offset + segment->size && segment->flags & HF_ELF_X) {
+			*ret_address = segment->address + (offset - segment->offset);
+			return true;
+		}
+	}
+	return false;
+}
+
 void hf_elf_file_close(struct hf_elf_file *file)
 {
 	free(file->segments);

@@ -46,6 +46,11 @@ struct hf_elf_file {
 int hf_elf_file_open(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag);
 /* The same without the segments, which files of symbols alone may lack: for the functions below. */
 int hf_elf_file_open_sections(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag);
+/*
+ * The address that a file offset has in the file, where code lies there: mapped code is moved against it. The first page of
+ * a mapping may begin before its segment.
+ */
+bool hf_elf_file_address_of(const struct hf_elf_file *file, uint64_t offset, uint64_t *ret_address);
 void hf_elf_file_close(struct hf_elf_file *file);
 
 /*

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/program.h"
 
+#include "codecs/base/array.h"
 #include "codecs/base/search.h"
 #include "codecs/image/elf_riscv.h"
 
-#include <assert.h>
 #include <elf.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +16,9 @@ static int fail(struct hf_diag *diag, int code, uint64_t offset)
 
 void hf_program_fini(struct hf_program *program)
 {
-	for (size_t i = 0; i < program->count && !program->borrowed; i++)
-		free((uint8_t *)program->pieces[i].bytes);
+	for (size_t i = 0; i < program->block_count; i++)
+		free(program->block[i]);
+	free(program->block);
 	free(program->pieces);
 	free(program->comment);
 	hf_program_init(program);
@@ -27,8 +27,7 @@ void hf_program_fini(struct hf_program *program)
 void hf_program_set(struct hf_program *program, struct hf_program_piece *pieces, size_t count, uint16_t machine)
 {
 	hf_program_fini(program);
-	*program = (struct hf_program){
-		.pieces = pieces, .count = count, .machine = machine, .xlen = 64, .borrowed = true};
+	*program = (struct hf_program){.pieces = pieces, .count = count, .machine = machine, .xlen = 64};
 	for (size_t i = 0; i < count; i++)
 		program->bytes += pieces[i].size;
 }
@@ -82,11 +81,7 @@ static int load(struct hf_src *src, uint64_t offset, uint64_t n, uint8_t **ret_b
 	return 0;
 }
 
-/* A piece that is to be added: its bytes are at offset of the source. */
-struct row {
-	struct hf_program_piece piece;
-	uint64_t offset;
-};
+/* ---- laying pieces over others ---- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -95,88 +90,154 @@ static int by_address(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-static_assert(offsetof(struct row, piece) == 0, "rows are sorted as pieces");
-
-static int check_sizes(const struct hf_program *program, const struct row *rows, size_t n, uint64_t *ret_bytes,
-		       struct hf_diag *diag)
+/* Sorts pieces that come together: they may not overlap each other, and there is a limit of bytes. */
+static int check(const struct hf_program *program, struct hf_program_piece *pieces, size_t n, struct hf_diag *diag)
 {
 	uint64_t bytes = program->bytes;
 
 	for (size_t i = 0; i < n; i++) {
-		if (rows[i].piece.size - 1 > UINT64_MAX - rows[i].piece.address)
-			return fail(diag, HF_ERR_CORRUPT, rows[i].offset);
-		if (rows[i].piece.size > HF_PROGRAM_BYTES_MAX - bytes)
-			return fail(diag, HF_ERR_LIMIT, rows[i].offset);
-		bytes += rows[i].piece.size;
+		if (pieces[i].size - 1 > UINT64_MAX - pieces[i].address)
+			return fail(diag, HF_ERR_CORRUPT, HF_NOWHERE);
+		if (pieces[i].size > HF_PROGRAM_BYTES_MAX - bytes)
+			return fail(diag, HF_ERR_LIMIT, HF_NOWHERE);
+		bytes += pieces[i].size;
 	}
-	*ret_bytes = bytes;
+	if (n)
+		qsort(pieces, n, sizeof *pieces, by_address);
+	for (size_t i = 1; i < n; i++)
+		if (pieces[i].address - pieces[i - 1].address < pieces[i - 1].size)
+			return fail(diag, HF_ERR_MISMATCH, HF_NOWHERE);
 	return 0;
 }
 
-/* Loads the pieces without bytes, which are the rows in their order. On an error none is left. */
-static int load_pieces(struct hf_program_piece *all, size_t count, const struct row *rows, struct hf_src *src,
-		       struct hf_diag *diag)
+/* Notes the first byte of an old piece that a new one over it has otherwise. */
+static void compare(struct hf_program *program, const struct hf_program_piece *old, const struct hf_program_piece *new)
 {
-	int err = 0;
+	const uint64_t old_last = old->address + (old->size - 1), new_last = new->address + (new->size - 1);
+	const uint64_t last = old_last < new_last ? old_last : new_last;
+	uint64_t at = old->address > new->address ? old->address : new->address;
 
-	for (size_t i = 0, row = 0; i < count; i++) {
-		uint8_t *bytes = NULL;
+	if (program->differs ||
+	    memcmp(old->bytes + (at - old->address), new->bytes + (at - new->address), (size_t)(last - at + 1)) == 0)
+		return;
+	while (old->bytes[at - old->address] == new->bytes[at - new->address])
+		at++;
+	program->differs = true;
+	program->differs_at = at;
+	program->differs_from = old->origin;
+}
 
-		if (all[i].bytes)
-			continue;
-		err = load(src, rows[row++].offset, all[i].size, &bytes, diag);
-		if (err)
-			break;
-		all[i].bytes = bytes;
+/* What is left of an old piece before and behind a new one over it: put to kept[2]. */
+static size_t cut(const struct hf_program_piece *old, const struct hf_program_piece *new, struct hf_program_piece *kept)
+{
+	const uint64_t old_last = old->address + (old->size - 1), new_last = new->address + (new->size - 1);
+	size_t n = 0;
+
+	if (old->address < new->address) {
+		kept[n] = *old;
+		kept[n++].size = new->address - old->address;
 	}
+	if (old_last > new_last) {
+		kept[n] = *old;
+		kept[n].address = new_last + 1;
+		kept[n].size = old_last - new_last;
+		kept[n++].bytes = old->bytes + (new_last + 1 - old->address);
+	}
+	return n;
+}
+
+/* Puts the piece among the others, of which it takes the addresses. There is room for two more. */
+static void lay(struct hf_program *program, const struct hf_program_piece *piece)
+{
+	const uint64_t last = piece->address + (piece->size - 1);
+	struct hf_program_piece *pieces = program->pieces, kept[3];
+	size_t from = HF_COUNT_UP_TO(pieces, program->count, address, piece->address), to = from, n = 0;
+
+	if (from && piece->address - pieces[from - 1].address < pieces[from - 1].size)
+		from--;
+	while (to < program->count && pieces[to].address <= last)
+		to++;
+	for (size_t i = from; i < to; i++) {
+		struct hf_program_piece parts[2];
+		const size_t count = cut(&pieces[i], piece, parts);
+
+		compare(program, &pieces[i], piece);
+		program->bytes -= pieces[i].size;
+		for (size_t k = 0; k < count; k++) {
+			program->bytes += parts[k].size;
+			kept[n++] = parts[k];
+		}
+	}
+	program->bytes += piece->size;
+	kept[n++] = *piece;
+	qsort(kept, n, sizeof *kept, by_address);
+	if (to < program->count)
+		memmove(pieces + from + n, pieces + to, (program->count - to) * sizeof *pieces);
+	memcpy(pieces + from, kept, n * sizeof *kept);
+	program->count = program->count - (to - from) + n;
+}
+
+/* Room for n more pieces, each of which may cut one in two. */
+static int reserve(struct hf_program *program, size_t n, struct hf_diag *diag)
+{
+	struct hf_program_piece *bigger = realloc(program->pieces, (program->count + 2 * n + 1) * sizeof *bigger);
+
+	if (!bigger)
+		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
+	program->pieces = bigger;
+	return 0;
+}
+
+static void lay_all(struct hf_program *program, struct hf_program_piece *pieces, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		pieces[i].origin = program->origin;
+		lay(program, &pieces[i]);
+	}
+}
+
+/* ---- files ---- */
+
+/* What is wrong with pieces is found before anything is read. They stay in their order. */
+static int check_rows(const struct hf_program *program, const struct hf_program_piece *rows, size_t n, struct hf_diag *diag)
+{
+	struct hf_program_piece *sorted = malloc((n + 1) * sizeof *sorted);
+	int err;
+
+	if (!sorted)
+		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
+	if (n)
+		memcpy(sorted, rows, n * sizeof *sorted);
+	err = check(program, sorted, n, diag);
+	free(sorted);
 	return err;
 }
 
-/* Frees the pieces that program does not own. */
-static void drop_pieces(const struct hf_program *program, struct hf_program_piece *all, size_t count)
+/* All of it or nothing. The bytes of the rows are read at those offsets of src. */
+static int add(struct hf_program *program, struct hf_program_piece *rows, const uint64_t *offsets, size_t n,
+	       struct hf_src *src, struct hf_diag *diag)
 {
-	for (size_t i = 0; i < count; i++) {
-		uint64_t room = UINT64_MAX;
-		const struct hf_program_piece *old = find(program, all[i].address, &room);
+	size_t read = 0;
+	int err = check_rows(program, rows, n, diag);
 
-		if (!old || old->bytes != all[i].bytes)
-			free((uint8_t *)all[i].bytes);
-	}
-	free(all);
-}
-
-/* All of it or nothing. Sorts rows; what overlaps is found before anything is read. */
-static int add(struct hf_program *program, struct row *rows, size_t n, struct hf_src *src, struct hf_diag *diag)
-{
-	const size_t count = program->count + n;
-	struct hf_program_piece *all;
-	uint64_t bytes = 0;
-	int err = check_sizes(program, rows, n, &bytes, diag);
-
-	if (err || n == 0)
-		return err;
-	all = calloc(count, sizeof *all);
-	if (!all)
-		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
-	if (program->count)
-		memcpy(all, program->pieces, program->count * sizeof *all);
-	qsort(rows, n, sizeof *rows, by_address);
-	for (size_t i = 0; i < n; i++)
-		all[program->count + i] = rows[i].piece;
-	qsort(all, count, sizeof *all, by_address);
-	for (size_t i = 1; i < count && !err; i++)
-		if (all[i].address - all[i - 1].address < all[i - 1].size)
-			err = fail(diag, HF_ERR_MISMATCH, HF_NOWHERE);
 	if (!err)
-		err = load_pieces(all, count, rows, src, diag);
+		err = reserve(program, n, diag);
+	for (; read < n && !err; read += !err) {
+		uint8_t *bytes = NULL;
+
+		err = hf_array_room(&program->block, program->block_count, sizeof *program->block);
+		if (!err)
+			err = load(src, offsets[read], rows[read].size, &bytes, diag);
+		if (!err)
+			program->block[program->block_count++] = bytes;
+		rows[read].bytes = bytes;
+	}
 	if (err) {
-		drop_pieces(program, all, count);
+		while (read--)
+			free(program->block[--program->block_count]);
 		return err;
 	}
-	free(program->pieces);
-	program->pieces = all;
-	program->count = count;
-	program->bytes = bytes;
+	lay_all(program, rows, n);
 	return 0;
 }
 
@@ -189,32 +250,43 @@ static uint64_t move(uint64_t address, uint64_t bias, uint8_t xlen)
 static int add_segments(struct hf_program *program, const struct hf_elf_file *file, uint64_t bias,
 			struct hf_diag *diag)
 {
-	struct row *rows = calloc(file->segment_count + 1, sizeof *rows);
-	int err;
+	struct hf_program_piece *rows = calloc(file->segment_count + 1, sizeof *rows);
+	uint64_t *offsets = calloc(file->segment_count + 1, sizeof *offsets);
+	int err = rows && offsets ? 0 : fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
 
-	if (!rows)
-		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
-	for (size_t i = 0; i < file->segment_count; i++) {
+	for (size_t i = 0; i < file->segment_count && !err; i++) {
 		const struct hf_elf_segment *segment = &file->segments[i];
 
-		rows[i].offset = segment->offset;
-		rows[i].piece.address = move(segment->address, bias, file->xlen);
-		rows[i].piece.size = segment->size;
-		rows[i].piece.flags = segment->flags;
+		offsets[i] = segment->offset;
+		rows[i].address = move(segment->address, bias, file->xlen);
+		rows[i].size = segment->size;
+		rows[i].flags = segment->flags;
 	}
-	err = add(program, rows, file->segment_count, file->src, diag);
+	if (!err)
+		err = add(program, rows, offsets, file->segment_count, file->src, diag);
 	free(rows);
+	free(offsets);
 	return err;
 }
 
-static void note_riscv(struct hf_program *program, const struct hf_elf_file *file,
-		       const struct hf_elf_riscv *riscv, uint64_t bias)
+/* Of several programs in one the first says where it begins, and the first with a table where that is. */
+static void note(struct hf_program *program, const struct hf_program *other, uint64_t bias)
 {
-	program->extensions |= riscv->extensions;
-	if (!program->has_jvt && riscv->has_jvt) {
+	program->extensions |= other->extensions;
+	if (!program->has_jvt && other->has_jvt) {
 		program->has_jvt = true;
-		program->jvt = move(riscv->jvt, bias, file->xlen);
+		program->jvt = move(other->jvt, bias, other->xlen);
 	}
+	if (program->xlen)
+		return;
+	program->xlen = other->xlen;
+	program->machine = other->machine;
+	program->entry = move(other->entry, bias, other->xlen);
+}
+
+static bool fits(const struct hf_program *program, uint8_t xlen, uint16_t machine)
+{
+	return !program->xlen || (program->xlen == xlen && program->machine == machine);
 }
 
 /* More of it is of no use. */
@@ -240,28 +312,63 @@ int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t 
 		return err;
 	if (file.machine == EM_RISCV)
 		err = hf_elf_file_riscv(&file, &riscv, diag);
-	if (!err && program->xlen && (program->xlen != file.xlen || program->machine != file.machine))
+	if (!err && !fits(program, file.xlen, file.machine))
 		err = fail(diag, HF_ERR_MISMATCH, 0);
 	if (!err)
 		err = add_segments(program, &file, bias, diag);
-	if (!err && !program->xlen) {
-		program->xlen = file.xlen;
-		program->machine = file.machine;
-		program->entry = move(file.entry, bias, file.xlen);
-	}
 	if (!err)
-		note_riscv(program, &file, &riscv, bias);
+		note(program,
+		     &(struct hf_program){.xlen = file.xlen, .machine = file.machine, .entry = file.entry,
+					  .extensions = riscv.extensions, .has_jvt = riscv.has_jvt, .jvt = riscv.jvt},
+		     bias);
 	if (!err)
 		err = note_comment(program, &file);
 	hf_elf_file_close(&file);
 	return err;
 }
 
+static int copy_comment(struct hf_program *program, const struct hf_program *other)
+{
+	if (program->comment || !other->comment)
+		return 0;
+	program->comment = malloc(other->comment_size + 1);
+	if (!program->comment)
+		return HF_ERR_NOMEM;
+	memcpy(program->comment, other->comment, other->comment_size + 1);
+	program->comment_size = other->comment_size;
+	return 0;
+}
+
+int hf_program_add_program(struct hf_program *program, const struct hf_program *other, uint64_t bias, struct hf_diag *diag)
+{
+	struct hf_program_piece *pieces = calloc(other->count + 1, sizeof *pieces);
+	int err = pieces ? 0 : fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
+
+	if (!err && !fits(program, other->xlen, other->machine))
+		err = fail(diag, HF_ERR_MISMATCH, 0);
+	for (size_t i = 0; i < other->count && !err; i++) {
+		pieces[i] = other->pieces[i];
+		pieces[i].address = move(pieces[i].address, bias, other->xlen);
+	}
+	if (!err)
+		err = check(program, pieces, other->count, diag);
+	if (!err)
+		err = reserve(program, other->count, diag);
+	if (!err)
+		err = copy_comment(program, other);
+	if (!err) {
+		lay_all(program, pieces, other->count);
+		note(program, other, bias);
+	}
+	free(pieces);
+	return err;
+}
+
 int hf_program_add_raw(struct hf_program *program, struct hf_src *src, uint64_t address, struct hf_diag *diag)
 {
-	struct row row = {.piece = {.address = address, .size = src->size, .flags = HF_ELF_R | HF_ELF_W | HF_ELF_X}};
+	struct hf_program_piece row = {.address = address, .size = src->size, .flags = HF_ELF_R | HF_ELF_W | HF_ELF_X};
 
 	if (src->size == HF_NOWHERE)
 		return fail(diag, HF_ERR_UNSUPPORTED, HF_NOWHERE);
-	return src->size ? add(program, &row, 1, src, diag) : 0;
+	return src->size ? add(program, &row, &(uint64_t){0}, 1, src, diag) : 0;
 }

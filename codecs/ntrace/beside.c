@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-static_assert(HF_NTRACE_BESIDE_PLANS >= 2 + (HF_NTRACE_NLS_MAX + 23) / 24, "a text fits");
-static_assert(HF_NTRACE_BESIDE_PLANS >= 2 + 8, "counters fit");
+static_assert(HF_NTRACE_BESIDE_PLANS >= 4 + (HF_NTRACE_NLS_MAX + 23) / 24, "a text fits");
+static_assert(HF_NTRACE_BESIDE_PLANS >= 4 + 8, "counters fit");
 
 static struct hf_event *tell(struct hf_ntrace_dec *d, unsigned what, uint64_t number)
 {
@@ -26,16 +26,15 @@ static struct hf_event *tell(struct hf_ntrace_dec *d, unsigned what, uint64_t nu
 static void tell_time(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_event *ev;
 
 	if (!msg->has_time)
 		return;
-	if (msg->tcode == HF_NTRACE_CIRCUIT_SYNC)
+	if (hf_ntrace_has_whole_time(msg->tcode))
 		s->timed = 1;
-	ev = hf_ntrace_single(d, HF_EVENT_TIMESTAMP);
-	/* what is relative to a time that is not known */
-	ev->flags = s->timed ? 0 : HF_EVF_NO_TIME;
-	ev->time.value = s->timed ? s->time : 0;
+	if (s->timed || d->times == HF_NTRACE_TIMES_ABSOLUTE)
+		hf_ntrace_push_time(d);
+	else /* what is relative to a time that is not known */
+		hf_ntrace_single(d, HF_EVENT_TIMESTAMP)->flags = HF_EVF_NO_TIME;
 }
 
 /* ---- Data Acquisition ---- */
@@ -95,7 +94,6 @@ static void tell_counters(struct hf_ntrace_dec *d, const struct hf_ntrace_messag
 static bool take_address(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg, uint64_t *ret_address)
 {
 	struct hf_ntrace_state *s = &d->s;
-	const uint64_t mask = d->params.xlen == 32 ? UINT32_MAX : UINT64_MAX;
 
 	if (msg->tcode == HF_NTRACE_CIRCUIT_SYNC) {
 		s->ref = 0;
@@ -103,7 +101,7 @@ static bool take_address(struct hf_ntrace_dec *d, const struct hf_ntrace_message
 	}
 	if (!s->known && !s->placed)
 		return false;
-	*ret_address = s->ref = (s->ref ^ msg->value << 1) & mask;
+	*ret_address = s->ref = hf_ntrace_extend(&d->params, msg->src, s->ref ^ msg->value << 1);
 	return true;
 }
 
@@ -132,7 +130,7 @@ static void tell_event(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 	ev->marker.value = address;
 	if (msg->cksrc == HF_NTRACE_CK_CALL && msg->cdf) {
 		ev->marker.number = 0;
-		ev->marker.type = s->ref = address ^ msg->value1 << 1;
+		ev->marker.type = s->ref = hf_ntrace_extend(&d->params, msg->src, address ^ msg->value1 << 1);
 	}
 }
 
@@ -145,10 +143,22 @@ static void tell_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 			(struct hf_ev_marker){.type = HF_NTRACE_CIRCUIT, .number = msg->cksrc, .value = values[i]};
 }
 
+/* A synchronising message of which no flow begins. */
+static void tell_sample(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_event *ev = tell(d, HF_MARKER_SAMPLE, 0);
+
+	ev->flags = HF_EVF_AT;
+	ev->marker.value = d->s.ref = msg->address;
+	d->s.placed = 1;
+}
+
 void hf_ntrace_tell(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	tell_time(d, msg);
-	if (msg->tcode == HF_NTRACE_DATA_ACQUISITION || msg->tcode == HF_NTRACE_AUX_ACCESS_WRITE)
+	if (hf_ntrace_is_sample(msg))
+		tell_sample(d, msg);
+	else if (msg->tcode == HF_NTRACE_DATA_ACQUISITION || msg->tcode == HF_NTRACE_AUX_ACCESS_WRITE)
 		tell_text(d, msg);
 	else if (msg->cksrc == HF_NTRACE_CK_COUNTERS)
 		tell_counters(d, msg);

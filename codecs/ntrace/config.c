@@ -3,6 +3,7 @@
 #include "codecs/ntrace/encoder.h"
 
 #include "codecs/isa/riscv.h"
+#include "codecs/base/errors.h"
 
 #include <stdio.h>
 
@@ -34,10 +35,17 @@ static void set_defaults(uint64_t v[KEYS])
 {
 	v[KEY_mode] = 1;
 	v[KEY_call_stack] = HF_NTRACE_STACK;
+	v[KEY_timestamps] = HF_NTRACE_TIMES_ADD;
 	v[KEY_sync_instructions] = HF_NTRACE_SYNC_DEFAULT;
 	v[KEY_ownership] = HF_NTRACE_OWNERSHIP_IDS;
 	v[KEY_icnt_max] = 0x3fffff;
 	v[KEY_hist_branches] = 31;
+}
+
+/* What the trace units of a dialect do otherwise. */
+static void set_dialect_defaults(uint64_t v[KEYS])
+{
+	v[KEY_timestamps] = hf_ntrace_dialect_defaults((unsigned)v[KEY_dialect])->times;
 }
 
 /* The simple encoder of the specification has none of the options (10.2). */
@@ -56,6 +64,11 @@ static struct hf_ntrace_params wire_of(const uint64_t v[KEYS], uint8_t xlen, con
 	struct hf_ntrace_params p = {
 		.srcbits = (uint8_t)v[KEY_srcbits],
 		.xlen = xlen,
+		.dialect = (uint8_t)v[KEY_dialect],
+		.address_width = (uint8_t)v[KEY_address_width],
+		.times = (uint8_t)v[KEY_timestamps],
+		.time_width = hf_ntrace_dialect_defaults((unsigned)v[KEY_dialect])->time_width,
+		.trap_values = hf_ntrace_dialect_defaults((unsigned)v[KEY_dialect])->trap_values,
 		.addr_msb_ext = v[KEY_addr_msb_ext],
 		.implicit_return = v[KEY_call_stack] != 0,
 		.sequential_jump = v[KEY_sequential_jump],
@@ -81,9 +94,17 @@ int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, ui
 	set_defaults(v);
 	set_code_size(v, &code_size);
 	err = hf_params_parse(params, keys, "ntrace", v, why, size);
-	if (!err && v[KEY_profile]) {
-		set_seed_defaults(v);
+	if (!err && (v[KEY_profile] || v[KEY_dialect])) {
+		if (v[KEY_dialect])
+			set_dialect_defaults(v);
+		if (v[KEY_profile])
+			set_seed_defaults(v);
 		err = hf_params_parse(params, keys, "ntrace", v, why, size);
+	}
+	if (!err && v[KEY_address_width] && v[KEY_address_width] < HF_NTRACE_ADDRESS_MIN) {
+		if (why)
+			snprintf(why, size, "ntrace.address_width is 0, or %d to 64", HF_NTRACE_ADDRESS_MIN);
+		err = HF_ERR_SETUP_VALUE;
 	}
 	if (err)
 		return err;
@@ -93,10 +114,10 @@ int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, ui
 		.seed = v[KEY_profile],
 		.repeat_branch = v[KEY_repeat_branch],
 		.repeat_history = v[KEY_repeat_history],
-		.timestamps = v[KEY_timestamps],
+		.times = v[KEY_times],
 		.ownership = (uint8_t)v[KEY_ownership],
 		.one_trap_type = v[KEY_one_trap_type],
-		.call_stack = (uint8_t)v[KEY_call_stack],
+		.call_stack = (uint16_t)v[KEY_call_stack],
 		.hist_branches = (uint8_t)(v[KEY_hist_branches] ? v[KEY_hist_branches] : 1),
 		.icnt_max = (uint32_t)(v[KEY_icnt_max] > 2 ? v[KEY_icnt_max] : 2),
 		.sync = v[KEY_sync_halfwords] ? v[KEY_sync_halfwords] : v[KEY_sync_instructions],
@@ -112,6 +133,23 @@ int hf_ntrace_check_params(const char *params, char *why, size_t size)
 	struct hf_ntrace_config config;
 
 	return hf_ntrace_config_read(params, NULL, 0, &config, why, size);
+}
+
+/* What streams of N-Trace 1.0 without times do not need. */
+static void write_special(const struct hf_ntrace_config *c, struct hf_sink *sink)
+{
+	char text[160];
+	int n = 0;
+
+	if (c->wire.dialect)
+		n += snprintf(text, sizeof text, "dialect = %s\n", hf_ntrace_dialect_name(c->wire.dialect));
+	if (c->times)
+		n += snprintf(text + n, sizeof text - (size_t)n, "timestamps = %s\n", hf_ntrace_times_name(c->wire.times));
+	if (c->wire.address_width)
+		n += snprintf(text + n, sizeof text - (size_t)n, "address_width = %u\n", c->wire.address_width);
+	if (c->call_stack > HF_NTRACE_STACK)
+		n += snprintf(text + n, sizeof text - (size_t)n, "implicit_return_depth = %u\n", c->call_stack);
+	hf_sink_write(sink, text, (size_t)n);
 }
 
 void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink)
@@ -141,5 +179,6 @@ void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink)
 		     c.wire.xlen, c.wire.srcbits, c.wire.addr_msb_ext, c.wire.implicit_return, c.wire.sequential_jump,
 		     c.wire.all_jumps);
 	hf_sink_write(sink, text, (size_t)n);
+	write_special(&c, sink);
 	hf_code_size_write(&c.wire.code_size, sink);
 }

@@ -25,6 +25,29 @@ static uint8_t process_mode(uint64_t process)
 	return modes[process >> 4 & 1][process >> 2 & 3];
 }
 
+/* Which id PROCESS has. FORMAT 0 has none, but for units that always send it: then there is one if it is not 0. */
+static uint8_t process_id(uint64_t process)
+{
+	switch (process & 3) {
+	case 0: return process >> 5 ? HF_CONTEXT_PID : 0;
+	case 2: return HF_CONTEXT_PID;
+	case 3: return HF_CONTEXT_VMID;
+	default: return 0;
+	}
+}
+
+/* Another context has other calls. A unit that only counts them takes its returns for those of the calls before. */
+static void doubt_returns(struct hf_ntrace_dec *d, uint8_t id, uint32_t now)
+{
+	const struct hf_ntrace_state *s = &d->s;
+
+	if (d->params.compare_returns || !(s->ids & id) || (id == HF_CONTEXT_PID ? s->pid : s->vmid) == now ||
+	    !(s->returned || d->calls.depth))
+		return;
+	hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_RETURNS, s->message_at, 0, now);
+	d->singles[d->single_count - 1].back = hf_event_back(s->since);
+}
+
 void hf_ntrace_change_context(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -36,26 +59,31 @@ void hf_ntrace_change_context(struct hf_ntrace_dec *d)
 	s->owned = 0;
 	s->owner = s->owner_left = 0;
 	s->mode = process_mode(process);
+	doubt_returns(d, process_id(process), (uint32_t)(process >> 5));
 	ev = hf_ntrace_single(d, HF_EVENT_CONTEXT);
-	ev->fields = HF_CONTEXT_MODE;
+	ev->fields = HF_CONTEXT_MODE | process_id(process);
 	ev->context.mode = s->mode;
-	if ((process & 3) == 2) {
-		ev->fields |= HF_CONTEXT_PID;
+	if (ev->fields & HF_CONTEXT_PID)
 		ev->context.pid = s->pid = (uint32_t)(process >> 5);
-		s->ids |= HF_CONTEXT_PID;
-	} else if ((process & 3) == 3) {
-		ev->fields |= HF_CONTEXT_VMID;
+	if (ev->fields & HF_CONTEXT_VMID)
 		ev->context.vmid = s->vmid = (uint32_t)(process >> 5);
-		s->ids |= HF_CONTEXT_VMID;
-	}
+	s->ids |= process_id(process);
 	hf_ntrace_choose_program(d);
+}
+
+static bool is_reserved(const struct hf_ntrace_dec *d, uint64_t process)
+{
+	if ((process & 3) == 1)
+		return true;
+	/* tt-dfd: debug mode, and one of its own */
+	return process_mode(process) == HF_MODE_UNKNOWN && !(d->params.dialect == HF_NTRACE_DIALECT_TT_DFD && process >> 4 & 1);
 }
 
 void hf_ntrace_own(struct hf_ntrace_dec *d, uint64_t process)
 {
 	struct hf_ntrace_state *s = &d->s;
 
-	if ((process & 3) == 1 || process_mode(process) == HF_MODE_UNKNOWN) { /* reserved: it is likelier a damaged message */
+	if (is_reserved(d, process)) { /* it is likelier a damaged message */
 		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_VALUE, s->message_at, s->message_length, s->tcode);
 		return;
 	}
@@ -66,6 +94,20 @@ void hf_ntrace_own(struct hf_ntrace_dec *d, uint64_t process)
 	s->owner_left = s->debt <= INT64_MAX ? s->debt : 0;
 	if (!s->owner_left)
 		hf_ntrace_change_context(d);
-	if ((process & 2) && process >> 5 > UINT32_MAX)
+	if (process >> 5 > UINT32_MAX)
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CONTEXT_WIDE, s->message_at, 0, process >> 5);
+}
+
+void hf_ntrace_put_trap_value(struct hf_ntrace_dec *d, uint64_t value)
+{
+	struct hf_event *ev = d->open_trap ? &d->singles[d->open_trap - 1] : hf_ntrace_single(d, HF_EVENT_MARKER);
+
+	if (d->open_trap) {
+		ev->flags |= HF_EVF_VALUE;
+		ev->trap.value = value;
+	} else {
+		ev->marker.type = HF_NTRACE_TRAP_VALUE;
+		ev->marker.value = value;
+	}
+	d->open_trap = 0;
 }

@@ -31,7 +31,7 @@ static void note_ids(struct hf_ntrace_dec *d)
 /* Whether the message is about the flow. */
 static bool is_flow(const struct hf_ntrace_message *msg)
 {
-	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && !hf_ntrace_is_beside(msg->tcode) &&
+	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && !hf_ntrace_is_beside(msg) &&
 	       msg->tcode < HF_NTRACE_VENDOR_FIRST;
 }
 
@@ -44,20 +44,20 @@ static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *m
 	uint8_t *heard = &d->heard[msg->src];
 	bool enough;
 
-	if (!d->params.srcbits || msg->src == d->dec.hart || !(is_flow(msg) || hf_ntrace_is_beside(msg->tcode)))
+	if (!d->params.srcbits || msg->src == d->dec.hart || !(is_flow(msg) || hf_ntrace_is_beside(msg)))
 		return;
 	enough = *heard < BELIEVED && ++*heard == BELIEVED;
-	if (enough || hf_ntrace_is_sync(msg->tcode) || msg->tcode == HF_NTRACE_CIRCUIT_SYNC)
+	if (enough || hf_ntrace_has_whole_time(msg->tcode))
 		add_hart(d, msg->src);
 }
 
 static void count_unsynced(struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
 {
-	if (hf_ntrace_is_sync(msg->tcode))
+	if (hf_ntrace_is_sync(msg->tcode) && !hf_ntrace_is_sample(msg))
 		s->unsynced = HF_NTRACE_SYNCED;
 	else if (s->unsynced != HF_NTRACE_SYNCED)
 		s->unsynced += is_flow(msg);
-	s->beside += hf_ntrace_is_beside(msg->tcode);
+	s->beside += hf_ntrace_is_beside(msg);
 }
 
 /* At the end: reports that the hart never synchronised, or sent nothing that says anything. */
@@ -160,7 +160,7 @@ static void begin_part(struct hf_ntrace_dec *d)
 
 	*s = (struct hf_ntrace_state){
 		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .beside = s->beside,
-		.unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+		.unsynced = s->unsynced, .untimed = s->untimed, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	hf_return_stack_clear(&d->calls);
 	if (d->params.wrapped)
 		s->skip = 1;
@@ -284,6 +284,12 @@ static bool has_room(const struct hf_ntrace_dec *d)
 	       hf_walk_blocks_have_room(&d->blocks, BLOCKS);
 }
 
+/* The message with the value of a trap comes right behind that of the trap, and Ownership between them. */
+static bool awaits_value(const struct hf_ntrace_dec *d)
+{
+	return d->open_trap && d->s.phase == HF_NTRACE_PHASE_FETCH && d->plan_count + HF_NTRACE_BESIDE_PLANS < HF_NTRACE_PLANS;
+}
+
 /* Plans events until there are enough, or the stream ends. A batch ends between two pieces. */
 static int fill(struct hf_ntrace_dec *d)
 {
@@ -295,9 +301,10 @@ static int fill(struct hf_ntrace_dec *d)
 	d->plan_count = d->plan_at = d->plan_used = 0;
 	d->planned = 0;
 	d->single_count = 0;
+	d->open_trap = 0;
 	if (!hf_walk_blocks_have_room(&d->blocks, BLOCKS))
 		hf_walk_blocks_reset(&d->blocks);
-	while (!err && d->s.phase != HF_NTRACE_PHASE_END && has_room(d)) {
+	while (!err && d->s.phase != HF_NTRACE_PHASE_END && (has_room(d) || awaits_value(d))) {
 		if (d->s.phase == HF_NTRACE_PHASE_FETCH)
 			err = fetch(d);
 		else
@@ -374,6 +381,8 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 		err = init_walk(d);
 	if (err)
 		return err;
+	d->times = d->params.times != HF_NTRACE_TIMES_UNKNOWN ? d->params.times :
+								((const struct hf_ntrace_stream *)stream)->guessed_times;
 	d->harts[d->hart_count++] = dec->hart;
 	begin_part(d);
 	find_part(d);
@@ -458,6 +467,11 @@ static const struct hf_field_row fields[] = {
 	FIELD(beside, UINT64_MAX),
 	FIELD(placed, 1),
 	FIELD(unsynced, UINT64_MAX),
+	FIELD(untimed, 1),
+	FIELD(has_shown, 1),
+	FIELD(returned, 1),
+	FIELD(shown, UINT64_MAX),
+	FIELD(since, INT64_MAX),
 };
 
 /* False for a state that no decoder could have saved. The code relies on this check. */

@@ -40,6 +40,9 @@ struct hf_ntrace_state {
 	uint8_t begun;        /* a message has synchronised in this part */
 	uint8_t history;      /* HTM: HIST was seen since the last start, so a branch without a bit is an error */
 	uint8_t timed;        /* the last synchronising message had a time */
+	uint8_t untimed;      /* the note that times are left out was given */
+	uint8_t has_shown;    /* a time was shown, */
+	uint8_t returned;     /* a return that was not reported was followed since the last synchronisation */
 	uint8_t mode;         /* enum hf_mode */
 	uint8_t ids;          /* HF_CONTEXT_PID: pid is scontext; HF_CONTEXT_VMID: vmid is hcontext */
 	uint32_t pid, vmid;
@@ -50,6 +53,7 @@ struct hf_ntrace_state {
 	uint64_t ref;         /* address sent last, which U-ADDR is relative to (8.1) */
 	uint64_t debt;        /* to add to the next I-CNT; negative (two's complement): halfwords executed already */
 	uint64_t time;
+	uint64_t shown;       /*   which was this */
 	/* the message that is being executed */
 	uint64_t message_at;
 	uint32_t message_length;
@@ -60,6 +64,7 @@ struct hf_ntrace_state {
 	uint32_t repeats;     /* how often the message is executed again after this time */
 	uint64_t left;        /* halfwords of I-CNT still to execute */
 	uint64_t straight;    /* HISTORY: halfwords since the last branch */
+	uint64_t since;       /* instructions since the last synchronisation */
 	uint64_t unproven;    /* instructions since a message last agreed with where the flow was */
 	uint64_t address;     /* where execution goes on after the message; absolute */
 	/* the branch message that RepeatBranch would repeat; tcode 0: none */
@@ -99,10 +104,11 @@ struct hf_ntrace_plan {
 
 struct hf_ntrace_stream {
 	struct hf_stream base; /* first */
-	char json[256];
+	char json[512];
 	uint8_t id;              /* if messages have SRC: the trace id in CoreSight frames whose bytes are read */
 	/* As in the description, unless the messages show that it is wrong. */
 	uint8_t guessed_srcbits, guessed_word_bytes;
+	uint8_t guessed_times; /* enum hf_ntrace_times: the one that fits; UNKNOWN: none does, or several do */
 };
 
 struct hf_ntrace_dec {
@@ -113,6 +119,8 @@ struct hf_ntrace_dec {
 	struct hf_ntrace_state s, before; /* now, and before this batch */
 	struct hf_return_stack calls, calls_before;
 	uint64_t calls_room[2][HF_NTRACE_STACK_MAX];
+	uint8_t times;                    /* enum hf_ntrace_times */
+	uint32_t open_trap;               /* in this batch: which single event, from 1, is a trap whose value may follow; 0: none */
 	uint64_t given;                   /* events of this batch that the caller has */
 	uint32_t plan_count, plan_at, plan_used; /* entries; the first not given completely; events given of it */
 	uint32_t planned;                 /* events */
@@ -138,6 +146,19 @@ extern const struct hf_dec_ops hf_ntrace_dec_ops;
 /* ---- records.c ---- */
 
 extern const struct hf_dec_ops hf_ntrace_records_ops;
+
+/* ---- times.c ---- */
+
+/* Which reading of the times in these bytes, whose first message begins at first, fits: some source synchronised twice,
+ * and by one only it never steps back. */
+int hf_ntrace_guess_times(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n, size_t first,
+			  uint8_t *ret_times);
+
+/* Takes the time of a message of this hart. */
+void hf_ntrace_keep_time(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg);
+
+/* The TIMESTAMP of the message that is executed, if it has a time. */
+void hf_ntrace_push_time(struct hf_ntrace_dec *d);
 
 /* ---- plan.c ---- */
 
@@ -180,6 +201,9 @@ void hf_ntrace_own(struct hf_ntrace_dec *d, uint64_t process);
 
 /* Lets the Ownership take effect that is yet to, if one is. */
 void hf_ntrace_change_context(struct hf_ntrace_dec *d);
+
+/* The value of the trap that was planned last (tt-dfd). */
+void hf_ntrace_put_trap_value(struct hf_ntrace_dec *d, uint64_t value);
 
 /* Chooses the program for the context in the state. */
 void hf_ntrace_choose_program(struct hf_ntrace_dec *d);

@@ -12,15 +12,25 @@ static unsigned width_of(uint32_t hist)
 
 /* ---- writing ---- */
 
+/* What the TSTAMP of a message is. */
+static uint64_t time_field(const struct hf_ntrace_enc *e, bool sync)
+{
+	const struct hf_ntrace_enc_state *s = &e->s;
+
+	if (sync || e->c.wire.times == HF_NTRACE_TIMES_ABSOLUTE)
+		return s->time;
+	return e->c.wire.times == HF_NTRACE_TIMES_XOR ? s->time ^ s->said_time : s->time - s->said_time;
+}
+
 static void write_message(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
 	const bool sync = hf_ntrace_is_sync(msg->tcode);
 
 	msg->src = e->c.src;
-	if (e->c.timestamps && (sync || s->time != s->said_time)) {
+	if (e->c.times && (sync || s->time != s->said_time)) {
 		msg->has_time = true;
-		msg->time = sync ? s->time : s->time - s->said_time;
+		msg->time = time_field(e, sync) & (UINT64_MAX >> (64 - e->c.wire.time_width));
 		s->said_time = s->time;
 	}
 	sink->p = hf_sink_room(sink, HF_NTRACE_WRITE_MAX);
@@ -72,7 +82,7 @@ static bool is_again(const struct hf_ntrace_enc *e, const struct hf_ntrace_messa
 
 	return e->c.repeat_branch && s->last_tcode == msg->tcode && msg->address == 0 &&
 	       s->last_btype == msg->btype && s->last_icnt == msg->icnt && s->last_hist == msg->hist &&
-	       s->repeats < REPEATS_MAX && !(e->c.timestamps && s->time != s->said_time);
+	       s->repeats < REPEATS_MAX && !(e->c.times && s->time != s->said_time);
 }
 
 /* Writes a message without SYNC, or counts it as a repeat. RepeatBranch cannot repeat a jump without an instruction. */
@@ -225,26 +235,41 @@ static bool process_of_mode(unsigned mode, uint64_t *ret_process)
 	}
 }
 
+static void emit_owner(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t process)
+{
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_OWNERSHIP, .value = process};
+
+	hf_ntrace_emit(e, sink, &msg);
+}
+
 void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
-	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_OWNERSHIP};
 	uint64_t process;
 
 	s->owner_due = 0;
 	if (!process_of_mode(s->mode, &process))
 		return;
 	s->said_mode = s->mode;
-	if (s->ids & HF_CONTEXT_VMID) {
-		msg.value = process | 3 | (uint64_t)s->vmid << 5;
-		hf_ntrace_emit(e, sink, &msg);
+	if (e->c.wire.dialect == HF_NTRACE_DIALECT_TT_DFD) { /* one message, whose FORMAT is 0 */
+		emit_owner(e, sink, process | (s->ids & HF_CONTEXT_PID ? (uint64_t)s->pid << 5 : 0));
+		return;
 	}
-	if (!(s->ids & HF_CONTEXT_VMID) || (s->ids & HF_CONTEXT_PID)) {
-		msg = (struct hf_ntrace_message){.tcode = HF_NTRACE_OWNERSHIP, .value = process};
-		if (s->ids & HF_CONTEXT_PID)
-			msg.value |= 2 | (uint64_t)s->pid << 5;
+	if (s->ids & HF_CONTEXT_VMID && e->c.wire.dialect != HF_NTRACE_DIALECT_SIFIVE)
+		emit_owner(e, sink, process | 3 | (uint64_t)s->vmid << 5);
+	if (!(s->ids & HF_CONTEXT_VMID) || (s->ids & HF_CONTEXT_PID))
+		emit_owner(e, sink, process | (s->ids & HF_CONTEXT_PID ? 2 | (uint64_t)s->pid << 5 : 0));
+	if (s->ids & HF_CONTEXT_VMID && e->c.wire.dialect == HF_NTRACE_DIALECT_SIFIVE)
+		emit_owner(e, sink, process | 3 | (uint64_t)s->vmid << 5);
+}
+
+void hf_ntrace_emit_value(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_TRAP_VALUE, .value = e->s.value};
+
+	if (e->s.has_value)
 		hf_ntrace_emit(e, sink, &msg);
-	}
+	e->s.has_value = 0;
 }
 
 /* ---- beside the flow ---- */

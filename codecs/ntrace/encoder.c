@@ -172,6 +172,7 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 		s->mode = insn->mode;
 	if (s->owning && (s->owner_due || s->mode != s->said_mode))
 		hf_ntrace_emit_ownership(e, sink);
+	hf_ntrace_emit_value(e, sink);
 	pass_insn(e, sink, ev, NULL);
 }
 
@@ -185,6 +186,10 @@ static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 
 	if (!starts && s->pending != HF_NTRACE_PENDING_NONE && s->known)
 		resolve(e, sink, s->next, false);
+	if (s->pending == HF_NTRACE_PENDING_NONE)
+		hf_ntrace_emit_value(e, sink);
+	s->has_value = e->c.wire.trap_values && ev->flags & HF_EVF_VALUE;
+	s->value = s->has_value ? ev->trap.value : 0;
 	if (e->c.one_trap_type)
 		s->btype = HF_NTRACE_BTYPE_TRAP;
 	else
@@ -202,6 +207,9 @@ static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 
 	if (s->pending == HF_NTRACE_PENDING_TAKEN || (s->btype != HF_NTRACE_BTYPE_JUMP && s->known))
 		resolve(e, sink, s->next, false);
+	if (s->pending == HF_NTRACE_PENDING_NONE)
+		hf_ntrace_emit_value(e, sink);
+	s->has_value = 0;
 	if (s->pending != HF_NTRACE_PENDING_START && !e->c.seed)
 		hf_ntrace_emit_stop(e, sink);
 	s->pending = HF_NTRACE_PENDING_START;
@@ -437,7 +445,8 @@ static int init(struct hf_enc *enc)
 	if (err)
 		return err;
 	e->rules = hf_ntrace_rules(&e->c.wire);
-	hf_return_stack_init(&e->calls, e->calls_room, HF_NTRACE_STACK, e->c.call_stack);
+	hf_return_stack_init(&e->calls, e->calls_room, HF_NTRACE_STACK_MAX, e->c.call_stack);
+	e->calls.bytes_max = e->c.call_stack > HF_NTRACE_STACK ? HF_NTRACE_STACK_BYTES : 0;
 	e->s.hist = 1;
 	e->s.owning = e->c.ownership == HF_NTRACE_OWNERSHIP_ALWAYS;
 	e->s.start = e->c.seed ? HF_NTRACE_SYNC_RESET : HF_NTRACE_SYNC_ENABLE;
@@ -479,6 +488,8 @@ static const struct hf_field_row fields[] = {
 	FIELD(repeats, UINT32_MAX),
 	FIELD(saying, 1),
 	FIELD(channel, UINT32_MAX >> 2),
+	FIELD(has_value, 1),
+	FIELD(value, UINT64_MAX),
 };
 
 static void state(struct hf_enc *enc, struct hf_fields *f)

@@ -28,10 +28,10 @@ struct hf_ntrace_config {
 	bool seed;                    /* write the same messages as the specification's simple encoder (10.2) */
 	bool repeat_branch;
 	bool repeat_history;
-	bool timestamps;
+	bool times;                   /* messages have TSTAMP */
 	uint8_t ownership;            /* enum hf_ntrace_ownership */
 	bool one_trap_type;           /* B-TYPE 1 for exceptions and interrupts */
-	uint8_t call_stack;           /* 0: returns are reported */
+	uint16_t call_stack;          /* 0: returns are reported */
 	uint8_t hist_branches;        /* bits of HIST under the stop bit */
 	uint32_t icnt_max;
 	uint64_t sync;                /* in instructions or halfwords; 0: only starts synchronise */
@@ -68,9 +68,11 @@ struct hf_ntrace_enc_state {
 	uint8_t mode;           /* enum hf_mode of the instructions */
 	uint8_t said_mode;      /* the mode that a reader knows from Ownership; a synchronisation makes it unknown */
 	uint8_t ids;            /* HF_CONTEXT_PID, HF_CONTEXT_VMID: known */
+	uint8_t has_value;      /* the trap that leads to the next instruction has a value that readers are told */
 	uint8_t owner_due;      /* an Ownership message is due, if owning */
 	uint8_t owning;         /* the view has Ownership messages from here on */
 	uint32_t pid, vmid;
+	uint64_t value;
 	uint64_t next;
 	uint64_t returned;
 	uint64_t ref;           /* address sent last */
@@ -97,7 +99,7 @@ struct hf_ntrace_enc {
 	struct hf_ntrace_enc_state s;
 	struct hf_walk_rules rules;
 	struct hf_return_stack calls;
-	uint64_t calls_room[HF_NTRACE_STACK];
+	uint64_t calls_room[HF_NTRACE_STACK_MAX];
 };
 
 /* ---- emit.c ---- */
@@ -118,6 +120,8 @@ void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink);
 /* Writes text of a channel, and what else a MARKER says that a message can. What was executed before it is told. */
 void hf_ntrace_emit_text(struct hf_ntrace_enc *e, struct hf_sink *sink, const uint8_t *bytes, unsigned n);
 void hf_ntrace_emit_marker(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev);
+/* The value of the trap before, if there is one to tell. */
+void hf_ntrace_emit_value(struct hf_ntrace_enc *e, struct hf_sink *sink);
 /* I-CNT has no room for one more instruction: a ResourceFull carries it. */
 void hf_ntrace_emit_full_count(struct hf_ntrace_enc *e, struct hf_sink *sink);
 /* Adds the outcome of a branch to HIST. */

@@ -50,16 +50,11 @@ static void push_trap(struct hf_ntrace_dec *d, const struct outcome *o)
 		ev->kind = HF_EVENT_ATTEMPT;
 	}
 	ev = hf_ntrace_single(d, HF_EVENT_TRAP);
+	d->open_trap = d->params.trap_values ? d->single_count : 0;
 	ev->flags = HF_EVF_HANDLER;
 	if (s->btype == HF_NTRACE_BTYPE_INTERRUPT)
 		ev->flags |= HF_EVF_ASYNC;
 	ev->trap.handler = s->address;
-}
-
-static void push_time(struct hf_ntrace_dec *d)
-{
-	if (d->s.message_timed)
-		hf_ntrace_single(d, HF_EVENT_TIMESTAMP)->time.value = d->s.time;
 }
 
 /* ---- losing and finding the place ---- */
@@ -71,6 +66,8 @@ static void forget(struct hf_ntrace_dec *d)
 	s->debt = 0;
 	s->owner_left = 0;
 	s->unproven = 0;
+	s->since = 0;
+	s->returned = 0;
 	hf_return_stack_clear(&d->calls);
 	s->last_tcode = 0;
 }
@@ -89,6 +86,13 @@ void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t det
 	s->known = s->placed = 0;
 	s->phase = HF_NTRACE_PHASE_FETCH;
 	forget(d);
+}
+
+/* So many instructions are not shown after all. What was proved on the way is not told apart. */
+static void take_back(struct hf_ntrace_state *s, uint32_t count)
+{
+	s->unproven -= count < s->unproven ? count : s->unproven;
+	s->since -= count < s->since ? count : s->since;
 }
 
 static bool is_misfit(int code)
@@ -113,7 +117,7 @@ static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t ma
 		if (plan->ev >= d->singles && plan->ev < d->singles + HF_NTRACE_PLANS)
 			d->single_count--;
 		else
-			d->s.unproven -= plan->count;
+			take_back(&d->s, plan->count);
 	}
 	back = hf_event_back(d->s.unproven);
 	hf_ntrace_lose(d, code, d->s.message_at, detail);
@@ -134,7 +138,7 @@ static void synchronise(struct hf_ntrace_dec *d)
 	s->begun = 1;
 	s->timed = s->message_timed;
 	s->phase = HF_NTRACE_PHASE_FETCH;
-	push_time(d);
+	hf_ntrace_push_time(d);
 }
 
 /* Starts at a synchronising message while pc is not known. There may be no code at its address (8.6: a fetch fails). */
@@ -188,6 +192,7 @@ static struct hf_walk_block *follow_return(struct hf_ntrace_dec *d, struct hf_wa
 
 	if (!hf_return_stack_pop(&d->calls, &target))
 		return NULL;
+	d->s.returned = 1;
 	if (block->flags & HF_WALK_CALL)
 		hf_return_stack_push(&d->calls, block->next);
 	if (block->target != target) {
@@ -312,7 +317,7 @@ static void run_history(struct hf_ntrace_dec *d)
 		s->pc = block->pc;
 		if (s->hist <= 1 && s->repeats == 0) {
 			s->phase = HF_NTRACE_PHASE_FETCH;
-			push_time(d);
+			hf_ntrace_push_time(d);
 			break;
 		}
 		if (s->hist <= 1) {
@@ -496,7 +501,7 @@ static void stop(struct hf_ntrace_dec *d, const struct outcome *o)
 	s->pc = o->known ? o->next : 0;
 	s->known = 0;
 	s->stopped = 1;
-	push_time(d);
+	hf_ntrace_push_time(d);
 	s->phase = HF_NTRACE_PHASE_FETCH;
 }
 
@@ -512,7 +517,7 @@ static void finish_branch(struct hf_ntrace_dec *d)
 		return;
 	}
 	s->phase = HF_NTRACE_PHASE_FETCH;
-	push_time(d);
+	hf_ntrace_push_time(d);
 }
 
 static int end_message(struct hf_ntrace_dec *d, struct outcome *o)
@@ -569,7 +574,9 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 		return;
 	}
 	s->pc = s->address;
-	s->unproven = 0;
+	/* Where returns are not compared, only an address tells that the hart is there. */
+	if (d->params.compare_returns || s->tcode != HF_NTRACE_DIRECT_BRANCH)
+		s->unproven = 0;
 	agree(d, o);
 	if (sync)
 		synchronise(d);
@@ -675,7 +682,7 @@ static void start_resource(struct hf_ntrace_dec *d, const struct hf_ntrace_messa
 	switch (msg->rcode) {
 	case HF_NTRACE_RCODE_ICNT: /* a later message has the branches of these halfwords */
 		s->debt += msg->icnt;
-		push_time(d);
+		hf_ntrace_push_time(d);
 		break;
 	case HF_NTRACE_RCODE_HREPEAT:
 	case HF_NTRACE_RCODE_HIST:
@@ -699,7 +706,7 @@ static void start_branch(struct hf_ntrace_dec *d, const struct hf_ntrace_message
 	struct hf_ntrace_state *s = &d->s;
 
 	if (msg->tcode != HF_NTRACE_DIRECT_BRANCH) {
-		s->address = s->ref ^ msg->address;
+		s->address = hf_ntrace_extend(&d->params, msg->src, s->ref ^ msg->address);
 		s->ref = s->address;
 	}
 	s->repeats = 0;
@@ -765,6 +772,8 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 		hf_ntrace_own(d, msg->value);
 	} else if (msg->tcode == HF_NTRACE_ERROR) {
 		start_error(d, msg);
+	} else if (msg->tcode == HF_NTRACE_TRAP_VALUE && d->params.trap_values) {
+		hf_ntrace_put_trap_value(d, msg->value);
 	} else if (msg->tcode >= HF_NTRACE_VENDOR_FIRST) {
 		ev = hf_ntrace_single(d, HF_EVENT_MARKER);
 		ev->marker.type = msg->tcode;
@@ -773,18 +782,8 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 		return false;
 	}
 	if (d->s.known)
-		push_time(d);
+		hf_ntrace_push_time(d);
 	return true;
-}
-
-/* The time of a synchronising message is absolute. Another message has the difference to the time before it (8.5). */
-static void keep_time(struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
-{
-	s->message_timed = msg->has_time;
-	if (hf_ntrace_is_sync(msg->tcode) || msg->tcode == HF_NTRACE_CIRCUIT_SYNC)
-		s->time = msg->time;
-	else if (msg->has_time)
-		s->time += msg->time;
 }
 
 /* The message only says that tracing is off, as was known: the hart halted, or the trace begins in this state (8.6). */
@@ -796,8 +795,10 @@ static bool is_still_off(const struct hf_ntrace_state *s, const struct hf_ntrace
 void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_state *s = &d->s;
-	const bool sync = hf_ntrace_is_sync(msg->tcode);
+	const bool sync = hf_ntrace_is_sync(msg->tcode) && !hf_ntrace_is_sample(msg);
 
+	if (msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_TRAP_VALUE)
+		d->open_trap = 0;
 	if (is_change_due(s))
 		hf_ntrace_change_context(d);
 	s->message_length = msg->length;
@@ -806,15 +807,15 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	s->pattern = msg->hist;
 	s->hist = msg->hist ? msg->hist : 1;
 	s->reset = sync && (msg->sync == HF_NTRACE_SYNC_RESET || msg->sync == HF_NTRACE_SYNC_POWER);
-	keep_time(s, msg);
-	if (hf_ntrace_is_beside(msg->tcode)) {
+	hf_ntrace_keep_time(d, msg);
+	if (hf_ntrace_is_beside(msg)) {
 		hf_ntrace_tell(d, msg);
 		return;
 	}
 	if (hf_ntrace_is_odd(msg))
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_VALUE, s->message_at, 0, msg->tcode);
 	/* Damage can merge two messages into one with a time. If the last sync had no time, no message has one. */
-	if (s->known && !sync && msg->has_time && !s->timed) {
+	if (s->known && !sync && msg->has_time && !s->timed && d->times != HF_NTRACE_TIMES_ABSOLUTE) {
 		fail(d, HF_ERR_NTRACE_FIELDS, msg->tcode, d->plan_count);
 		return;
 	}

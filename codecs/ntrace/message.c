@@ -50,14 +50,22 @@ static const struct {
 #undef HF_NTRACE_FIELD
 };
 
-const uint8_t *hf_ntrace_fields(unsigned tcode)
+/* TCODE 56 is a vendor's, unless the description explains it. */
+static bool is_explained(const struct hf_ntrace_params *params, unsigned tcode)
 {
-	return message_fields[tcode];
+	return tcode != HF_NTRACE_TRAP_VALUE || params->trap_values;
 }
 
-const char *hf_ntrace_tcode_name(unsigned tcode)
+const uint8_t *hf_ntrace_fields(const struct hf_ntrace_params *params, unsigned tcode)
 {
-	return message_names[tcode];
+	static const uint8_t none[1];
+
+	return is_explained(params, tcode) ? message_fields[tcode] : none;
+}
+
+const char *hf_ntrace_tcode_name(const struct hf_ntrace_params *params, unsigned tcode)
+{
+	return is_explained(params, tcode) ? message_names[tcode] : NULL;
 }
 
 const char *hf_ntrace_field_name(unsigned field)
@@ -208,12 +216,20 @@ static uint64_t read_variable(struct cursor *c, unsigned *ret_width, uint64_t *r
 	return v;
 }
 
+/* Whether the unit sends more bits of addresses than they are said to have, and all of them equal the highest. */
+static bool is_signed(const struct hf_ntrace_params *params, unsigned src, uint64_t v)
+{
+	const unsigned bits = hf_ntrace_address_bits(params, src), xlen = hf_ntrace_xlen(params, src);
+	const uint64_t high = v >> (bits - 2);
+
+	return bits < xlen && v >> (xlen - 1) == 0 && (high & (high + 1)) == 0;
+}
+
 /* Reads an address field. Its high bits may be cut (9.4), or there may be more bits than an address has. */
 static int read_address(const struct hf_ntrace_params *params, unsigned src, struct cursor *c, uint64_t *ret_v)
 {
-	const bool narrow = (params->xlen == 32) != hf_ntrace_source_in(&params->other_xlen, src);
 	const bool cut = params->addr_msb_ext != hf_ntrace_source_in(&params->other_msb_ext, src);
-	const unsigned bits = narrow ? 31 : 63;
+	const unsigned bits = hf_ntrace_address_bits(params, src) - 1;
 	const uint64_t mask = (UINT64_C(1) << bits) - 1;
 	unsigned width;
 	uint64_t surplus, v = read_variable(c, &width, &surplus);
@@ -221,7 +237,7 @@ static int read_address(const struct hf_ntrace_params *params, unsigned src, str
 	if (cut) {
 		if (width && width < bits && v >> (width - 1) & 1)
 			v |= ~UINT64_C(0) << width;
-	} else if (surplus || v > mask) {
+	} else if (surplus || (v > mask && !is_signed(params, src, v))) {
 		return HF_ERR_NTRACE_VALUE;
 	}
 	*ret_v = v & mask;
@@ -247,6 +263,8 @@ static int read_field(const struct hf_ntrace_params *params, struct cursor *c, u
 	if (surplus || v > field_table[field].max)
 		return HF_ERR_NTRACE_VALUE;
 	set_field(msg, field, v);
+	if (field == FADDR)
+		msg->address = hf_ntrace_extend(params, msg->src, msg->address);
 	return 0;
 }
 
@@ -287,7 +305,7 @@ bool hf_ntrace_is_odd(const struct hf_ntrace_message *msg)
 
 static int read_fields(const struct hf_ntrace_params *params, struct cursor *c, struct hf_ntrace_message *msg)
 {
-	const uint8_t *fields = message_fields[msg->tcode];
+	const uint8_t *fields = hf_ntrace_fields(params, msg->tcode);
 	unsigned width;
 	uint64_t surplus;
 	int err = 0;
@@ -363,7 +381,7 @@ int hf_ntrace_message_read(const struct hf_ntrace_params *params, const uint8_t 
 		return err;
 	if (c.bad)
 		return HF_ERR_NTRACE_FIELDS;
-	if (message_fields[ret_msg->tcode][0])
+	if (*hf_ntrace_fields(params, ret_msg->tcode))
 		return read_fields(params, &c, ret_msg);
 	ret_msg->value = read_raw(&c);
 	return ret_msg->tcode >= HF_NTRACE_VENDOR_FIRST && ret_msg->tcode <= HF_NTRACE_VENDOR_LAST ?
@@ -425,20 +443,23 @@ static void write_extended(struct writer *w, unsigned bits, uint64_t v)
 size_t hf_ntrace_message_write(const struct hf_ntrace_params *params, const struct hf_ntrace_message *msg,
 			       uint8_t *bytes)
 {
-	const uint8_t *fields = message_fields[msg->tcode];
+	const uint8_t *fields = hf_ntrace_fields(params, msg->tcode);
 	struct writer w = {.bytes = bytes};
 
 	write_fixed(&w, 6, msg->tcode);
 	write_fixed(&w, params->srcbits, msg->src);
 	for (unsigned i = 0; i < FIELDS_MAX && fields[i]; i++) {
-		const uint64_t v = hf_ntrace_field(msg, fields[i]);
+		const unsigned bits = hf_ntrace_address_bits(params, msg->src) - 1;
+		uint64_t v = hf_ntrace_field(msg, fields[i]);
 
+		if (is_address(fields[i]))
+			v &= (UINT64_C(1) << bits) - 1;
 		if (!hf_ntrace_has_field(msg, fields[i]))
 			continue;
 		if (field_table[fields[i]].width)
 			write_fixed(&w, field_table[fields[i]].width, (uint32_t)v);
 		else if (is_address(fields[i]) && params->addr_msb_ext)
-			write_extended(&w, params->xlen - 1u, v);
+			write_extended(&w, bits, v);
 		else
 			write_variable(&w, v);
 	}

@@ -36,6 +36,7 @@ enum hf_ntrace_sync {
 	HF_NTRACE_SYNC_ENABLE = 5,
 	HF_NTRACE_SYNC_OVERRUN = 7,
 	HF_NTRACE_SYNC_POWER = 9, /* exit from power-down */
+	HF_NTRACE_SYNC_SAMPLE = 15, /* of SiFive's units: no synchronisation, a pc that was executed then */
 };
 
 enum hf_ntrace_btype {
@@ -98,8 +99,9 @@ struct hf_ntrace_message {
 };
 
 /* Fields of a TCODE in their order, up to HF_NTRACE_FIELD_NONE. A reserved or a vendor's TCODE has none. */
-const uint8_t *hf_ntrace_fields(unsigned tcode);
-const char *hf_ntrace_tcode_name(unsigned tcode); /* NULL if it has none */
+const uint8_t *hf_ntrace_fields(const struct hf_ntrace_params *params, unsigned tcode);
+/* NULL if it has none */
+const char *hf_ntrace_tcode_name(const struct hf_ntrace_params *params, unsigned tcode);
 const char *hf_ntrace_field_name(unsigned field);
 uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field);
 /* Whether the message has that field. Its TCODE must have it. */
@@ -124,11 +126,25 @@ static inline bool hf_ntrace_is_sync(unsigned tcode)
 	       tcode == HF_NTRACE_INDIRECT_BRANCH_SYNC || tcode == HF_NTRACE_INDIRECT_BRANCH_HIST_SYNC;
 }
 
-/* What says nothing about the flow: text of software, samples, events. */
-static inline bool hf_ntrace_is_beside(unsigned tcode)
+/* Whether it tells where the hart was, and nothing of how it came there. */
+static inline bool hf_ntrace_is_sample(const struct hf_ntrace_message *msg)
 {
+	return msg->tcode == HF_NTRACE_SYNC && msg->sync == HF_NTRACE_SYNC_SAMPLE && !msg->icnt;
+}
+
+/* What says nothing about the flow: text of software, samples, events. */
+static inline bool hf_ntrace_is_beside(const struct hf_ntrace_message *msg)
+{
+	const unsigned tcode = msg->tcode;
+
 	return tcode == HF_NTRACE_DATA_ACQUISITION || tcode == HF_NTRACE_AUX_ACCESS_WRITE || tcode == HF_NTRACE_CIRCUIT ||
-	       tcode == HF_NTRACE_CIRCUIT_SYNC;
+	       tcode == HF_NTRACE_CIRCUIT_SYNC || hf_ntrace_is_sample(msg);
+}
+
+/* Whether TSTAMP is the time itself, of whatever unit. */
+static inline bool hf_ntrace_has_whole_time(unsigned tcode)
+{
+	return hf_ntrace_is_sync(tcode) || tcode == HF_NTRACE_CIRCUIT_SYNC;
 }
 
 /* A byte between two messages: idle, or memory that was never written. */

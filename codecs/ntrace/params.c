@@ -8,17 +8,53 @@
 
 /* In the order of enum hf_coresight_layout. */
 static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
+static const char *const times[] = {"add", "xor", "absolute", NULL};
 static const char *const xlens[] = {"32", "64", NULL}, *const words[] = {"1", "2", "4", "8", NULL};
+
+/* The words of the key; a description without it is of the standard. */
+static const char *const dialects[] = {
+#define HF_NTRACE_DIALECT(NAME, word, ...) word,
+#include "codecs/ntrace/dialects.def"
+#undef HF_NTRACE_DIALECT
+	NULL};
+
+static const struct hf_ntrace_params defaults[HF_NTRACE_DIALECTS] = {
+#define HF_NTRACE_DIALECT(NAME, word, TIMES, width, depth, values) \
+	{.times = HF_NTRACE_TIMES_##TIMES, .time_width = (width), .return_depth = (depth), .trap_values = (values)},
+#include "codecs/ntrace/dialects.def"
+#undef HF_NTRACE_DIALECT
+};
+
+const char *hf_ntrace_times_name(unsigned i)
+{
+	return times[i];
+}
+
+const char *hf_ntrace_dialect_name(unsigned dialect)
+{
+	return dialects[dialect];
+}
+
+const struct hf_ntrace_params *hf_ntrace_dialect_defaults(unsigned dialect)
+{
+	return &defaults[dialect];
+}
 
 const struct hf_setup_key hf_ntrace_keys[] = {
 	HF_KEY_WIDE_NUMBER("srcbits", 0, HF_NTRACE_SRCBITS_MAX),
 	HF_KEY_WIDE_WORD("word_bytes", words),
 	HF_KEY_WIDE_WORD("framing", framings),
 	HF_KEY_WIDE_NUMBER("trace_id", 0, HF_CORESIGHT_ID_MAX),
+	HF_KEY_WORD("dialect", dialects),
+	HF_KEY_NUMBER("address_width", HF_NTRACE_ADDRESS_MIN, 64),
+	HF_KEY_FLAG("trap_values"),
 	HF_KEY_WORD("xlen", xlens),
 	HF_KEY_FLAG("addr_msb_ext"),
 	HF_KEY_FLAG("implicit_return"),
-	HF_KEY_NUMBER("implicit_return_depth", 0, HF_NTRACE_STACK_MAX),
+	HF_KEY_OPEN("implicit_return_depth"),
+	HF_KEY_FLAG("compare_returns"),
+	HF_KEY_WORD("timestamps", times),
+	HF_KEY_OPEN("timestamp_width"),
 	HF_KEY_FLAG("sequential_jump"),
 	HF_KEY_FLAG("all_jumps"),
 	HF_KEY_FLAG("zcmp"),
@@ -31,7 +67,8 @@ const struct hf_setup_key hf_ntrace_keys[] = {
 };
 
 /* Keys that are about the whole stream, and not about one hart. */
-static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "text", "trace_id", NULL};
+static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "text", "trace_id",
+				     "dialect", "address_width", "trap_values", NULL};
 
 struct reading {
 	const struct hf_setup *setup;
@@ -41,13 +78,27 @@ struct reading {
 };
 
 /* The first error is kept. After it every value is its fallback. */
-static uint64_t number(struct reading *r, const char *key, uint64_t max, uint64_t fallback)
+static uint64_t number_from(struct reading *r, const char *key, uint64_t min, uint64_t max, uint64_t fallback)
 {
 	uint64_t v = fallback;
 
 	if (!r->err)
-		r->err = hf_setup_number(r->setup, r->hart, key, 0, max, fallback, &v, r->error);
+		r->err = hf_setup_number(r->setup, r->hart, key, min, max, fallback, &v, r->error);
 	return r->err ? fallback : v;
+}
+
+static uint64_t number(struct reading *r, const char *key, uint64_t max, uint64_t fallback)
+{
+	return number_from(r, key, 0, max, fallback);
+}
+
+static uint8_t word(struct reading *r, const char *key, const char *const *of, unsigned fallback)
+{
+	unsigned v = fallback;
+
+	if (!r->err)
+		r->err = hf_setup_word(r->setup, r->hart, key, of, fallback, &v, r->error);
+	return (uint8_t)(r->err ? fallback : v);
 }
 
 static bool flag(struct reading *r, const char *key, bool fallback)
@@ -96,19 +147,37 @@ static void read_sources(const struct hf_setup *setup, struct hf_ntrace_params *
 static void read_transport(struct reading *r, struct hf_ntrace_params *p)
 {
 	static const char *const texts[] = {"hex", "hex_words", NULL};
-	unsigned layout = 0, word = 0, text;
 
-	if (!r->err)
-		r->err = hf_setup_word(r->setup, r->hart, "framing", framings, 0, &layout, r->error);
-	if (!r->err)
-		r->err = hf_setup_word(r->setup, r->hart, "word_bytes", words, 0, &word, r->error);
-	if (!r->err) /* only checked; the text was turned into bytes before */
-		r->err = hf_setup_word(r->setup, r->hart, "text", texts, 0, &text, r->error);
-	p->layout = (uint8_t)layout;
-	p->word_bytes = (uint8_t)(1u << word);
+	p->layout = word(r, "framing", framings, 0);
+	p->word_bytes = (uint8_t)(1u << word(r, "word_bytes", words, 0));
+	word(r, "text", texts, 0); /* only checked; the text was turned into bytes before */
 	p->trace_id = (uint8_t)number(r, "trace_id", HF_CORESIGHT_ID_MAX, 0);
 	p->wrap_offset = number(r, "wrap_offset", INT64_MAX, 0);
 	p->wrapped = flag(r, "wrapped", p->wrap_offset != 0);
+}
+
+/* Returns that are not reported. The depth is the unit's, and also says that it has a stack; a decoder keeps 32 at least. */
+static void read_returns(struct reading *r, struct hf_ntrace_params *p)
+{
+	const uint64_t depth = number(r, "implicit_return_depth", HF_NTRACE_STACK_MAX, 0);
+
+	p->implicit_return = flag(r, "implicit_return", depth != 0);
+	if (depth)
+		p->return_depth = (uint16_t)(depth > HF_NTRACE_STACK ? depth : HF_NTRACE_STACK);
+	p->compare_returns = flag(r, "compare_returns", true);
+}
+
+static void read_dialect(struct reading *r, struct hf_ntrace_params *p)
+{
+	const uint8_t dialect = word(r, "dialect", dialects, HF_NTRACE_DIALECT_STANDARD), xlen = p->xlen;
+
+	*p = defaults[dialect];
+	p->dialect = dialect;
+	p->xlen = xlen;
+	p->times = word(r, "timestamps", times, p->times);
+	p->time_width = (uint8_t)number_from(r, "timestamp_width", HF_NTRACE_TIME_MIN, 64, p->time_width);
+	p->trap_values = flag(r, "trap_values", p->trap_values);
+	p->address_width = (uint8_t)number_from(r, "address_width", HF_NTRACE_ADDRESS_MIN, 64, 0);
 }
 
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,
@@ -117,12 +186,10 @@ int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	struct reading r = {.setup = setup, .hart = hart, .error = error};
 	struct hf_ntrace_params p = {.xlen = read_xlen(&r)};
 
+	read_dialect(&r, &p);
 	p.srcbits = (uint8_t)number(&r, "srcbits", HF_NTRACE_SRCBITS_MAX, 0);
 	p.addr_msb_ext = flag(&r, "addr_msb_ext", false);
-	/* The depth is the encoder's; a decoder keeps 32 addresses at least (9.2). */
-	p.return_depth = (uint16_t)number(&r, "implicit_return_depth", HF_NTRACE_STACK_MAX, 0);
-	p.implicit_return = flag(&r, "implicit_return", p.return_depth != 0);
-	p.return_depth = p.return_depth > HF_NTRACE_STACK ? p.return_depth : HF_NTRACE_STACK;
+	read_returns(&r, &p);
 	p.sequential_jump = flag(&r, "sequential_jump", false);
 	p.all_jumps = flag(&r, "all_jumps", false);
 	read_transport(&r, &p);

@@ -14,6 +14,7 @@ static struct hf_ntrace_plan *push(struct hf_ntrace_dec *d, const struct hf_even
 struct hf_ntrace_plan *hf_ntrace_push_insns(struct hf_ntrace_dec *d, const struct hf_event *ev, uint32_t count)
 {
 	d->s.unproven += count;
+	d->s.since += count;
 	return push(d, ev, count);
 }
 

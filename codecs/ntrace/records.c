@@ -51,7 +51,7 @@ static uint8_t *put_number(uint8_t *t, const char *name, uint64_t v, bool hex)
 /* TCODE and its name, SRC, all fields. */
 static uint8_t *put_message(const struct records *r, uint8_t *t, const struct hf_ntrace_message *msg)
 {
-	const char *name = hf_ntrace_tcode_name(msg->tcode);
+	const char *name = hf_ntrace_tcode_name(&r->params, msg->tcode);
 	struct hf_ntrace_shown shown;
 
 	t = hf_text_put_dec(t, msg->tcode);
@@ -63,10 +63,10 @@ static uint8_t *put_message(const struct records *r, uint8_t *t, const struct hf
 		t = put_number(t, "ID", r->input.id, false);
 	if (r->params.srcbits)
 		t = put_number(t, "SRC", msg->src, false);
-	for (const uint8_t *field = hf_ntrace_fields(msg->tcode); *field; field++)
+	for (const uint8_t *field = hf_ntrace_fields(&r->params, msg->tcode); *field; field++)
 		if (hf_ntrace_show_field(msg, *field, &shown))
 			t = put_number(t, shown.name, shown.value, shown.hex);
-	if (!*hf_ntrace_fields(msg->tcode))
+	if (!*hf_ntrace_fields(&r->params, msg->tcode))
 		t = put_number(t, "DATA", msg->value, true);
 	if (msg->has_time)
 		t = put_number(t, "TSTAMP", msg->time, false);

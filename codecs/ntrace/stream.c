@@ -8,6 +8,16 @@
 /* The most bytes of the stream that are looked at when it is opened. */
 #define LOOK_MAX (1u << 20)
 
+/* Where the first message begins, if the buffer may begin inside one. */
+static size_t first_message(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n)
+{
+	size_t at = 0;
+
+	while (params->wrapped && at < n && (bytes[at++] & 3) != 3)
+		;
+	return at;
+}
+
 /*
  * The SRC of the hart that is decoded first: that of the first synchronising message. If no message synchronises, it is
  * that of the first message, so that one hart reports the loss.
@@ -17,10 +27,8 @@ static uint32_t first_source(const struct hf_ntrace_params *params, const uint8_
 	struct hf_ntrace_message msg;
 	uint32_t first = 0;
 	bool found = false;
-	size_t at = 0;
+	size_t at = first_message(params, bytes, n);
 
-	while (params->wrapped && at < n && (bytes[at++] & 3) != 3)
-		;
 	while (at < n) {
 		int err;
 
@@ -169,10 +177,29 @@ static int look_at(struct hf_ntrace_stream *stream, struct hf_src *src, const st
 		stream->guessed_srcbits = guess_srcbits(setup, params, bytes, n);
 		if (params->srcbits)
 			info->first_hart = first_source(params, bytes, n);
-		err = guess_word_bytes(setup, params, src, stream->id, bytes, n, &stream->guessed_word_bytes);
+		err = hf_ntrace_guess_times(params, bytes, n, first_message(params, bytes, n),
+					    &stream->guessed_times);
 	}
+	if (!err)
+		err = guess_word_bytes(setup, params, src, stream->id, bytes, n, &stream->guessed_word_bytes);
 	free(bytes);
 	return err;
+}
+
+/* The parameters for info.json, with what the dialect and the stream make of those that nobody wrote. */
+static void write_json(struct hf_ntrace_stream *stream, const struct hf_ntrace_params *p)
+{
+	const unsigned known = p->times != HF_NTRACE_TIMES_UNKNOWN ? p->times : stream->guessed_times;
+	const char *times = hf_ntrace_times_name(known), *quote = times ? "\"" : "";
+
+	snprintf(stream->json, sizeof stream->json,
+		 "\"parameters\":{\"dialect\":\"%s\",\"srcbits\":%u,\"xlen\":%u,\"address_width\":%u,\"addr_msb_ext\":%d,"
+		 "\"implicit_return\":%d,\"implicit_return_depth\":%u,\"compare_returns\":%d,\"sequential_jump\":%d,"
+		 "\"all_jumps\":%d,\"timestamps\":%s%s%s,\"timestamp_width\":%u,\"trap_values\":%d}",
+		 hf_ntrace_dialect_name(p->dialect), p->srcbits, p->xlen, hf_ntrace_address_bits(p, 0), p->addr_msb_ext,
+		 p->implicit_return, p->return_depth, p->compare_returns, p->sequential_jump, p->all_jumps, quote,
+		 times ? times : "null", quote, p->time_width, p->trap_values);
+	stream->base.info.json = stream->json;
 }
 
 static int describe(struct hf_ntrace_stream *stream, struct hf_src *src, const struct hf_setup *setup,
@@ -197,11 +224,7 @@ static int describe(struct hf_ntrace_stream *stream, struct hf_src *src, const s
 	if (params.srcbits || params.layout != HF_CORESIGHT_NONE || (setup && setup->part_count > 1))
 		info->flags |= HF_STREAM_MANY;
 	info->version = "1.0";
-	snprintf(stream->json, sizeof stream->json,
-		 "\"parameters\":{\"srcbits\":%u,\"xlen\":%u,\"addr_msb_ext\":%d,\"implicit_return\":%d,"
-		 "\"sequential_jump\":%d,\"all_jumps\":%d}", params.srcbits, params.xlen, params.addr_msb_ext,
-		 params.implicit_return, params.sequential_jump, params.all_jumps);
-	info->json = stream->json;
+	write_json(stream, &params);
 	return 0;
 }
 

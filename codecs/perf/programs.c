@@ -7,6 +7,7 @@
 #include "codecs/image/errors.h"
 #include "codecs/perf/kernel.h"
 #include "codecs/perf/proof.h"
+#include "codecs/setup/maps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -210,21 +211,6 @@ static int take_bytes(struct search *s, struct hf_perf_object *object, struct hf
 
 /* ---- names ---- */
 
-/* The address that a file offset has in the file: a mapping is moved against it. False: it is in no segment. */
-static bool address_of(const struct hf_elf_file *elf, uint64_t offset, uint64_t *ret_address)
-{
-	for (size_t i = 0; i < elf->segment_count; i++) {
-		const struct hf_elf_segment *segment = &elf->segments[i];
-
-		/* The first page of a mapping may begin before the segment. */
-		if (offset + 0x10000 > segment->offset && offset < segment->offset + segment->size && segment->flags & HF_ELF_X) {
-			*ret_address = segment->address + (offset - segment->offset);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Names are those of addresses: where two processes have different files, the first has them. */
 static int add_place(struct search *s, const struct place *place, bool in_debug_dir)
 {
@@ -275,7 +261,7 @@ static int add_places(struct search *s, uint32_t number, struct hf_src *src, con
 		struct place place = {event->address, event->address + event->size, 0, name};
 		uint64_t address;
 
-		if (event->kind != HF_PERF_EVENT_MAP || event->object != number || !address_of(&elf, event->offset, &address))
+		if (event->kind != HF_PERF_EVENT_MAP || event->object != number || !hf_elf_file_address_of(&elf, event->offset, &address))
 			continue;
 		place.bias = event->address - address;
 		err = add_place(s, &place, in_debug_dir);
@@ -285,18 +271,6 @@ static int add_places(struct search *s, uint32_t number, struct hf_src *src, con
 }
 
 /* ---- each file ---- */
-
-static bool is_file(const char *name)
-{
-	static const char *const others[] = {"//anon", "anon_inode:", "/dev/", "/memfd:", "/SYSV", "/[aio]"};
-
-	if (*name == '[')
-		return strncmp(name, "[vdso", 5) == 0;
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (strncmp(name, others[i], strlen(others[i])) == 0)
-			return false;
-	return *name;
-}
 
 /* The build id of the file that was mapped, of size 0 if none was recorded. */
 static struct hf_perf_build_id id_of(const struct search *s, uint32_t number)
@@ -430,7 +404,7 @@ static int add_missing_object(struct search *s, uint32_t number)
 	const struct source *source = &s->source[number];
 	char text[2 * HF_PERF_BUILD_ID_MAX + 1];
 
-	if (!is_file(object->name))
+	if (!hf_maps_is_file(object->name))
 		return hf_processes_add_missing(s->ret, object->name,
 						"it is no file, and a perf.data has no copy of code that a program makes");
 	if (source->why && source->by_name)
@@ -517,7 +491,7 @@ int hf_perf_programs_make(const struct hf_perf_ask *ask, struct hf_processes *re
 	if (!err)
 		err = find_kernel(&s);
 	for (uint32_t i = 0; i < count && !err; i++)
-		err = is_file(ask->maps->object[i].name) ? find_object(&s, i) : 0;
+		err = hf_maps_is_file(ask->maps->object[i].name) ? find_object(&s, i) : 0;
 	if (!err)
 		err = make_programs(&s);
 	if (!err)

@@ -9,6 +9,7 @@
 #include "codecs/codec.h"
 #include "codecs/setup/errors.h"
 #include "codecs/setup/ini.h"
+#include "codecs/setup/maps.h"
 #include "codecs/setup/read.h"
 
 #include <stdio.h>
@@ -36,6 +37,8 @@ struct reader {
 	uint32_t format_line;
 	struct seen seen[SECTIONS_MAX];
 	size_t seen_count;
+	uint32_t vdso_line; /* 0: not said which file it is */
+	char vdso[4096];
 };
 
 #define FAIL(r, code, line, ...) hf_setup_fail((r)->error, code, (r)->file, line, __VA_ARGS__)
@@ -105,7 +108,7 @@ static int begin_section(struct reader *r, const struct hf_ini_line *line)
 
 /* What [capture] has of every format. */
 static const char *const capture_keys[] = {"format", "trace", "framing", NULL};
-static const char *const program_keys[] = {"elf", "raw", "symbols", NULL};
+static const char *const program_keys[] = {"elf", "raw", "map", "vdso", "symbols", NULL};
 
 static bool is_one_of(const char *const *words, const char *key)
 {
@@ -220,12 +223,86 @@ static int take_symbols(struct reader *r, const struct hf_ini_line *line)
 	return added(r, hf_setup_add_file(r->setup, &file), line->number);
 }
 
+/* The code that the kernel gives to every process. */
+static int take_vdso(struct reader *r, const struct hf_ini_line *line)
+{
+	const char *rest = "";
+	int err;
+
+	if (r->vdso_line)
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'vdso' stands in line %u already", (unsigned)r->vdso_line);
+	r->vdso_line = line->number;
+	err = take_name(r, line, r->vdso, sizeof r->vdso, &rest);
+	if (err)
+		return err;
+	return *rest ? FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'vdso' is one file") : 0;
+}
+
+/* What a process had mapped, as its copy of /proc/PID/maps has it. */
+static int read_map(struct reader *r, const struct hf_setup_file *file, const char *root)
+{
+	struct hf_setup_file own = {.kind = HF_SETUP_DESCRIPTION, .name = file->name, .said_in = r->file, .line = file->line};
+	struct hf_src *src = NULL;
+	char *text = NULL;
+	size_t size;
+	int err = hf_setup_add_file(r->setup, &own);
+
+	if (err)
+		return added(r, err, file->line);
+	err = r->opener->open(r->opener->ctx, file->name, &src, NULL);
+	if (err == HF_ERR_NOT_FOUND)
+		return FAIL(r, HF_ERR_SETUP_FILE, file->line, "'%.120s' is no file within the archive", file->name);
+	if (!err)
+		err = hf_ini_load(src, &text, &size, NULL);
+	hf_src_free(src);
+	if (err)
+		return FAIL(r, err, file->line, "'%.120s' cannot be read: %s", file->name,
+			    hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
+	err = hf_maps_read(r->setup, file, root, text, size, r->error);
+	free(text);
+	return err;
+}
+
+/* Maps name the code of the kernel, and not where it is. */
+static int find_vdso(struct reader *r)
+{
+	struct hf_setup *setup = r->setup;
+	bool told = r->vdso_line;
+	size_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < setup->file_count; i++) {
+		struct hf_setup_file *file = &setup->files[i];
+		const bool is_vdso = file->kind == HF_SETUP_MAPPED && strcmp(file->name, HF_MAPS_VDSO) == 0;
+		char *name = is_vdso && r->vdso_line ? strdup(r->vdso) : NULL;
+
+		if (is_vdso && r->vdso_line && !name)
+			return FAIL(r, HF_ERR_NOMEM, 0, "out of memory");
+		if (is_vdso && !told)
+			err = hf_setup_warn(setup, file->said_in, file->line,
+					    "[vdso] is left out: no 'vdso = FILE' of [program] has its bytes");
+		told |= is_vdso;
+		if (is_vdso)
+			free((char *)file->name);
+		if (is_vdso && !name) {
+			free((char *)file->said_in);
+			continue;
+		}
+		if (is_vdso)
+			file->name = name;
+		setup->files[n++] = *file;
+	}
+	setup->file_count = n;
+	return added(r, err, 0);
+}
+
 /* One "key = number" behind the name of a program. */
 static int take_attribute(struct reader *r, const struct hf_ini_line *line, struct hf_setup_file *file, char *item,
 			  unsigned *had)
 {
 	static const char *const of_elf[] = {"bias", "context", NULL};
 	static const char *const of_raw[] = {"address", "offset", "size", "context", NULL};
+	static const char *const of_map[] = {"context", "root", NULL};
 	static const struct {
 		const char *key;
 		unsigned kinds;
@@ -234,9 +311,9 @@ static int take_attribute(struct reader *r, const struct hf_ini_line *line, stru
 		{"address", 1u << HF_SETUP_RAW},
 		{"offset", 1u << HF_SETUP_RAW},
 		{"size", 1u << HF_SETUP_RAW},
-		{"context", 1u << HF_SETUP_RAW | 1u << HF_SETUP_ELF},
+		{"context", 1u << HF_SETUP_RAW | 1u << HF_SETUP_ELF | 1u << HF_SETUP_MAPPED},
 	};
-	const bool raw = file->kind == HF_SETUP_RAW;
+	const bool raw = file->kind == HF_SETUP_RAW, map = file->kind == HF_SETUP_MAPPED;
 	char hint[HF_NEAREST_SIZE];
 	uint64_t *const where[] = {&file->address, &file->address, &file->offset, &file->size, &file->context};
 	const size_t n = strcspn(item, " \t=");
@@ -247,8 +324,8 @@ static int take_attribute(struct reader *r, const struct hf_ini_line *line, stru
 		i++;
 	if (i == 5 || !(keys[i].kinds & 1u << file->kind))
 		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' of a program: unknown key '%.*s'%s: there are %s",
-			    line->key, (int)n, item, hf_nearest_hint(item, n, raw ? of_raw : of_elf, hint),
-			    raw ? "address, offset, size and context" : "bias and context");
+			    line->key, (int)n, item, hf_nearest_hint(item, n, raw ? of_raw : map ? of_map : of_elf, hint),
+			    raw ? "address, offset, size and context" : map ? "context and root" : "bias and context");
 	if (*had & 1u << i)
 		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' stands in this line twice", keys[i].key);
 	*had |= 1u << i;
@@ -261,6 +338,26 @@ static int take_attribute(struct reader *r, const struct hf_ini_line *line, stru
 	return 0;
 }
 
+/* "root = DIR": where the files of a map lie. False: it is another attribute. */
+static bool take_root(const char *item, char *root, size_t size)
+{
+	size_t n;
+
+	if (strncmp(item, "root", 4) != 0 || item[4 + strspn(item + 4, " \t")] != '=')
+		return false;
+	item = strchr(item, '=') + 1;
+	item += strspn(item, " \t");
+	n = strlen(item);
+	while (n > 1 && (item[n - 1] == ' ' || item[n - 1] == '\t' || item[n - 1] == '/'))
+		n--;
+	if (n >= 2 && *item == '"' && item[n - 1] == '"') {
+		item++;
+		n -= 2;
+	}
+	snprintf(root, size, "%.*s", (int)n, item);
+	return true;
+}
+
 static int take_program(struct reader *r, const struct hf_ini_line *line)
 {
 	struct hf_setup_file file = {.said_in = r->file,
@@ -269,17 +366,17 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 				     .spaces = HF_MEMORY_ANY,
 				     .context = HF_SETUP_NO_CONTEXT,
 				     .size = HF_NOWHERE};
-	char name[4096], item[256];
+	char name[4096], item[256], root[256] = "";
 	const char *rest = "";
 	unsigned had = 0;
 	int err;
 
 	if (!is_one_of(program_keys, line->key))
 		return FAIL(r, HF_ERR_SETUP_KEY, line->number,
-			    "unknown key '%s': a program has 'elf', 'raw' and 'symbols'", line->key);
-	if (*line->key == 's')
-		return take_symbols(r, line);
-	file.kind = *line->key == 'e' ? HF_SETUP_ELF : HF_SETUP_RAW;
+			    "unknown key '%s': a program has 'elf', 'raw', 'map', 'vdso' and 'symbols'", line->key);
+	if (*line->key == 's' || *line->key == 'v')
+		return *line->key == 's' ? take_symbols(r, line) : take_vdso(r, line);
+	file.kind = *line->key == 'e' ? HF_SETUP_ELF : *line->key == 'r' ? HF_SETUP_RAW : HF_SETUP_MAPPED;
 	err = take_name(r, line, name, sizeof name, &rest);
 	while (!err && *rest == ',') {
 		size_t n;
@@ -292,7 +389,8 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 		memcpy(item, rest, n);
 		item[n] = '\0';
 		rest += n;
-		err = take_attribute(r, line, &file, item, &had);
+		if (file.kind != HF_SETUP_MAPPED || !take_root(item, root, sizeof root))
+			err = take_attribute(r, line, &file, item, &had);
 	}
 	if (!err && *rest)
 		err = FAIL(r, HF_ERR_SETUP_SYNTAX, line->number, "a comma is missing behind the name");
@@ -300,6 +398,10 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 		err = FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'raw' needs an address: raw = %s, address = 0x...",
 			   name);
 	file.name = name;
+	if (!err && *root == '/')
+		err = FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'%s': names are relative to this file", root);
+	if (!err && file.kind == HF_SETUP_MAPPED)
+		return read_map(r, &file, root);
 	return err ? err : added(r, hf_setup_add_file(r->setup, &file), line->number);
 }
 
@@ -329,7 +431,8 @@ static int take_line(void *ctx, const struct hf_ini_line *line)
 static bool has_program(const struct hf_setup *setup)
 {
 	for (size_t i = 0; i < setup->file_count; i++)
-		if (setup->files[i].kind == HF_SETUP_ELF || setup->files[i].kind == HF_SETUP_RAW)
+		if (setup->files[i].kind == HF_SETUP_ELF || setup->files[i].kind == HF_SETUP_RAW ||
+		    setup->files[i].kind == HF_SETUP_MAPPED)
 			return true;
 	return false;
 }
@@ -399,6 +502,8 @@ static int read_text(struct reader *r, char *text, size_t size)
 	err = hf_ini_walk(text, size, 0, take_line, r, &line);
 	if (err == HF_ERR_SETUP_SYNTAX && r->error->line == 0)
 		return FAIL(r, err, line, "this is no section and no 'key = value'");
+	if (!err)
+		err = find_vdso(r);
 	return err ? err : finish(r);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files that a description names: programs into memory, traces end to end. */
+#include "codecs/base/array.h"
 #include "codecs/base/errors.h"
 #include "codecs/codec.h"
 #include "codecs/image/symbols.h"
@@ -77,32 +78,90 @@ static int check_symbols(struct loader *l, const struct hf_setup_file *file, str
 	return hf_setup_warn(l->setup, file->said_in, file->line, "'%s' gives no symbols: %s", file->name, text);
 }
 
-static int add_elf(struct loader *l, struct hf_program *program, const struct hf_setup_file *file, struct hf_src *src)
+/* An ELF file that several contexts have is read once. */
+static struct hf_setup_elf *find_elf(const struct loader *l, const char *name)
 {
-	struct hf_elf_file elf;
-	uint16_t type, machine;
-	int err = hf_elf_file_open(src, &elf, NULL);
+	for (size_t i = 0; i < l->setup->elf_count; i++)
+		if (strcmp(l->setup->elfs[i].name, name) == 0)
+			return &l->setup->elfs[i];
+	return NULL;
+}
 
+/* A program for another machine, or with a damaged part. err: of hf_program_add_elf, or 0. */
+static int refuse_elf(struct loader *l, const struct hf_setup_file *file, unsigned machine, int err)
+{
+	if (err)
+		return blame(l, file, err, "cannot be used: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
+	return blame(l, file, HF_ERR_SETUP_FILE, "is for another machine (e_machine %u): format %s needs %s", machine,
+		     l->setup->format, l->arch == HF_ARCH_RISCV ? "RISC-V (243)" : "AArch64 (183) or Arm (40)");
+}
+
+/* *ret_elf is NULL if it cannot be used and can be done without. */
+static int read_elf(struct loader *l, const struct hf_setup_file *file, struct hf_src *src, struct hf_setup_elf **ret_elf)
+{
+	struct hf_setup *setup = l->setup;
+	struct hf_setup_elf elf = {.name = file->name};
+	int err = hf_elf_file_open(src, &elf.file, NULL), reading = 0;
+	bool fits;
+
+	*ret_elf = NULL;
 	if (err)
 		return blame(l, file, err, "is no ELF program that can be used");
-	type = elf.type;
-	machine = elf.machine;
-	hf_elf_file_close(&elf);
-	if (!hf_arch_has_machine(l->arch, machine))
-		return blame(l, file, HF_ERR_SETUP_FILE, "is for another machine (e_machine %u): format %s needs %s",
-			     (unsigned)machine, l->setup->format,
-			     l->arch == HF_ARCH_RISCV ? "RISC-V (243)" : "AArch64 (183) or Arm (40)");
-	if (type == ET_DYN && !file->has_bias)
+	elf.file.src = NULL;
+	hf_program_init(&elf.program);
+	fits = hf_arch_has_machine(l->arch, elf.file.machine);
+	if (fits)
+		err = check_symbols(l, file, src);
+	if (fits && !err)
+		reading = hf_program_add_elf(&elf.program, src, 0, NULL);
+	if (!err && fits && !reading) {
+		err = hf_array_room(&setup->elfs, setup->elf_count, sizeof elf);
+		if (!err) {
+			l->bytes += elf.program.bytes;
+			setup->elfs[setup->elf_count] = elf;
+			*ret_elf = &setup->elfs[setup->elf_count++];
+			return 0;
+		}
+	}
+	if (!err)
+		err = refuse_elf(l, file, elf.file.machine, reading);
+	hf_program_fini(&elf.program);
+	hf_elf_file_close(&elf.file);
+	return err;
+}
+
+/* What differs where two programs overlap. */
+static int tell_overlap(struct loader *l, struct hf_program *program, const struct hf_setup_file *file)
+{
+	const struct hf_setup_file *other = &l->setup->files[program->differs_from];
+	int err = 0;
+
+	if (program->differs)
+		err = hf_setup_warn(l->setup, file->said_in, file->line,
+				    "'%.60s' and '%.60s' of %.60s:%u differ at 0x%" PRIx64 ", where they overlap: '%.60s' holds there",
+				    file->name, other->name, other->said_in, (unsigned)other->line, program->differs_at, file->name);
+	program->differs = false;
+	return err;
+}
+
+static int add_elf(struct loader *l, struct hf_program *program, struct hf_setup_file *file, struct hf_src *src)
+{
+	struct hf_setup_elf *elf = find_elf(l, file->name);
+	int err = elf ? 0 : read_elf(l, file, src, &elf);
+
+	if (err || !elf)
+		return err;
+	if (elf->file.type == ET_DYN && !file->has_bias)
 		err = hf_setup_warn(l->setup, file->said_in, file->line,
 				    "'%s' is position-independent and no bias is given: 0 is taken", file->name);
-	if (!err)
-		err = check_symbols(l, file, src);
 	if (err)
 		return err;
-	err = hf_program_add_elf(program, src, file->address, NULL);
+	err = hf_program_add_program(program, &elf->program, file->address, NULL);
 	if (err == HF_ERR_MISMATCH)
-		return blame(l, file, err, "overlaps another program, or is of another machine than that");
-	return err ? blame(l, file, err, "cannot be used: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0})) : 0;
+		return blame(l, file, err, "is of another machine than other programs");
+	if (err)
+		return blame(l, file, err, "cannot be used: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
+	return 0;
 }
 
 static int warn_short(struct loader *l, const struct hf_setup_file *file, uint64_t size)
@@ -133,26 +192,72 @@ static int add_raw(struct loader *l, struct hf_program *program, const struct hf
 		return hf_setup_fail(l->error, err, file->said_in, file->line, "out of memory");
 	err = hf_program_add_raw(program, part, file->address, NULL);
 	hf_src_free(part);
-	if (err == HF_ERR_MISMATCH)
-		return blame(l, file, err, "overlaps another program");
 	return err ? blame(l, file, err, "cannot be used: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0})) : 0;
 }
 
-static int add_program(struct loader *l, struct hf_program *program, const struct hf_setup_file *file)
+/*
+ * Makes a program of what was mapped: an ELF with the bias by which the mapped part of it lay where it did, or, of a file
+ * that is none, that part itself. It stays what it is if nothing can be done with it.
+ */
+static int place(struct loader *l, struct hf_setup_file *file, struct hf_src *src)
 {
-	const uint64_t before = program->bytes;
-	struct hf_src *src;
-	int err = open_file(l, file, &src);
+	struct hf_elf_file elf;
+	uint64_t address;
+	int err = hf_elf_file_open(src, &elf, NULL);
+	bool found;
 
+	if (err && hf_err_is_passing(err))
+		return blame(l, file, err, "cannot be read");
+	if (err) {
+		file->kind = HF_SETUP_RAW;
+		return 0;
+	}
+	found = hf_elf_file_address_of(&elf, file->offset, &address);
+	hf_elf_file_close(&elf);
+	if (!found)
+		return blame(l, file, HF_ERR_SETUP_FILE, "has no code at offset 0x%" PRIx64 ", where it was mapped: it is another build",
+			     file->offset);
+	file->kind = HF_SETUP_ELF;
+	file->has_bias = true;
+	file->address -= address;
+	return 0;
+}
+
+/* Whether another process had the file too, and it was told of that that nothing can be done with it. */
+static bool is_told(const struct hf_setup *setup, const struct hf_setup_file *file)
+{
+	for (const struct hf_setup_file *other = setup->files; other < file; other++)
+		if (other->kind == HF_SETUP_MAPPED && strcmp(other->name, file->name) == 0)
+			return true;
+	return false;
+}
+
+static int add_program(struct loader *l, struct hf_program *program, struct hf_setup_file *file)
+{
+	struct hf_src *src;
+	int err;
+
+	if (file->kind == HF_SETUP_MAPPED && is_told(l->setup, file))
+		return 0;
+	err = open_file(l, file, &src);
 	if (err || !src)
 		return err;
+	program->origin = (uint32_t)(file - l->setup->files);
+	if (file->kind == HF_SETUP_MAPPED)
+		err = place(l, file, src);
+	if (err || file->kind == HF_SETUP_MAPPED) {
+		hf_src_free(src);
+		return err;
+	}
 	if (file->kind == HF_SETUP_RAW) {
+		l->bytes += src->size < file->size ? src->size : file->size;
 		err = add_raw(l, program, file, src);
 	} else {
 		err = add_elf(l, program, file, src);
 		hf_src_free(src);
 	}
-	l->bytes += program->bytes - before;
+	if (!err)
+		err = tell_overlap(l, program, file);
 	if (!err && l->bytes > HF_SETUP_PROGRAM_MAX)
 		err = hf_setup_fail(l->error, HF_ERR_LIMIT, file->said_in, file->line,
 				    "all programs together are too large");
@@ -161,7 +266,7 @@ static int add_program(struct loader *l, struct hf_program *program, const struc
 
 static bool is_program(const struct hf_setup_file *file)
 {
-	return file->kind == HF_SETUP_ELF || file->kind == HF_SETUP_RAW;
+	return file->kind == HF_SETUP_ELF || file->kind == HF_SETUP_RAW || file->kind == HF_SETUP_MAPPED;
 }
 
 static bool same_owner(const struct hf_setup_file *a, const struct hf_setup_file *b)
@@ -169,8 +274,10 @@ static bool same_owner(const struct hf_setup_file *a, const struct hf_setup_file
 	return a->hart == b->hart && a->context == b->context;
 }
 
-/* The files of first's hart and context that are in this space, the ones that are in few spaces first: where two
- * overlap it is the one said of fewer that counts. */
+/*
+ * The files of first's hart and context that are in this space. Where two overlap the one said of fewer spaces counts,
+ * and of those the last; in a snapshot the first, as other readers have it. What counts is added behind the other.
+ */
 static int load_image(struct loader *l, const struct hf_setup_file *first, uint32_t spaces)
 {
 	struct hf_setup *setup = l->setup;
@@ -180,9 +287,9 @@ static int load_image(struct loader *l, const struct hf_setup_file *first, uint3
 
 	*image = (struct hf_setup_image){.hart = first->hart, .spaces = spaces, .context = first->context};
 	hf_program_init(&image->program);
-	for (int bits = 1; bits <= 8 && !err; bits++)
+	for (int bits = 8; bits > 0 && !err; bits--)
 		for (size_t i = 0; i < setup->file_count && !err; i++) {
-			const struct hf_setup_file *file = &setup->files[i];
+			struct hf_setup_file *file = &setup->files[setup->buffers ? setup->file_count - 1 - i : i];
 
 			if (is_program(file) && same_owner(file, first) && (file->spaces & one) &&
 			    __builtin_popcount(file->spaces) == bits)
@@ -264,6 +371,56 @@ static int link_images(struct loader *l)
 	return 0;
 }
 
+/* The addresses of an ELF file in a context; end 0: it is none. */
+struct extent {
+	uint64_t start, end;
+	bool hidden;
+};
+
+static struct extent extent_of(const struct loader *l, const struct hf_setup_file *file)
+{
+	const bool named = file->kind == HF_SETUP_ELF && file->context != HF_SETUP_NO_CONTEXT;
+	const struct hf_setup_elf *elf = named ? find_elf(l, file->name) : NULL;
+	const struct hf_program *program = elf && elf->program.count ? &elf->program : NULL;
+	const struct hf_program_piece *last = program ? &program->pieces[program->count - 1] : NULL;
+
+	if (!program)
+		return (struct extent){.end = 0};
+	return (struct extent){program->pieces[0].address + file->address, last->address + last->size + file->address, false};
+}
+
+/* Names are those of addresses. Where contexts have different files neither has names, since one of them would be wrong. */
+static int hide_names(struct loader *l)
+{
+	struct hf_setup *setup = l->setup;
+	struct extent *extents = calloc(setup->file_count + 1, sizeof *extents);
+	struct hf_setup_file *first = NULL;
+	size_t hidden = 0;
+
+	if (!extents)
+		return hf_setup_fail(l->error, HF_ERR_NOMEM, "", 0, "out of memory");
+	for (size_t i = 0; i < setup->file_count; i++)
+		extents[i] = extent_of(l, &setup->files[i]);
+	for (size_t i = 0; i < setup->file_count; i++)
+		for (size_t k = 0; k < i && extents[i].end; k++)
+			if (extents[k].end && extents[k].start < extents[i].end && extents[i].start < extents[k].end &&
+			    setup->files[i].context != setup->files[k].context &&
+			    (setup->files[i].address != setup->files[k].address ||
+			     strcmp(setup->files[i].name, setup->files[k].name) != 0))
+				extents[i].hidden = extents[k].hidden = true;
+	for (size_t i = 0; i < setup->file_count; i++)
+		if (extents[i].hidden) {
+			first = first ? first : &setup->files[i];
+			setup->files[i].kind = HF_SETUP_RAW; /* names are taken of ELF files */
+			hidden++;
+		}
+	free(extents);
+	return first ? hf_setup_warn(setup, first->said_in, first->line,
+				     "'%.120s' and %zu more files lie where another context has another one: they give no names",
+				     first->name, hidden - 1) :
+		       0;
+}
+
 static int load_programs(struct loader *l)
 {
 	struct hf_setup *setup = l->setup;
@@ -282,7 +439,9 @@ static int load_programs(struct loader *l)
 		if (!done)
 			err = load_owner(l, &setup->files[i]);
 	}
-	return err ? err : link_images(l);
+	if (!err)
+		err = link_images(l);
+	return err ? err : hide_names(l);
 }
 
 /* ---- traces ---- */

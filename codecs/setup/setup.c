@@ -24,6 +24,10 @@ void hf_setup_free(struct hf_setup *setup)
 		hf_program_fini(&setup->images[i].program);
 		free(setup->images[i].below);
 	}
+	for (size_t i = 0; i < setup->elf_count; i++) {
+		hf_program_fini(&setup->elfs[i].program);
+		hf_elf_file_close(&setup->elfs[i].file);
+	}
 	for (size_t i = 0; i < setup->part_count; i++) {
 		if (setup->parts[i].shared)
 			continue;
@@ -46,6 +50,7 @@ void hf_setup_free(struct hf_setup *setup)
 	hf_processes_free(setup->processes);
 	free(setup->values);
 	free(setup->images);
+	free(setup->elfs);
 	free(setup->parts);
 	free(setup->files);
 	free(setup->warnings);

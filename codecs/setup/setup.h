@@ -8,6 +8,7 @@
 #ifndef HF_SETUP_SETUP_H
 #define HF_SETUP_SETUP_H
 
+#include "codecs/image/elf_read.h"
 #include "codecs/image/program.h"
 #include "codecs/setup/processes.h"
 #include "codecs/source/source.h"
@@ -72,6 +73,7 @@ enum hf_setup_file_kind {
 	HF_SETUP_TRACE,
 	HF_SETUP_ELF,
 	HF_SETUP_RAW,         /* a dump of memory */
+	HF_SETUP_MAPPED,      /* code that a process had mapped; when the file is there it becomes ELF, or RAW if it is none */
 	HF_SETUP_CANDIDATE,   /* may be a program, or a directory of such: whoever loads the setup looks for himself */
 	HF_SETUP_SYMBOLS,     /* an ELF of which nothing is said but that it may have names; nobody reads it here */
 };
@@ -88,8 +90,8 @@ struct hf_setup_file {
 	uint32_t hart, spaces;
 	uint64_t context;
 	bool has_bias;
-	uint64_t address;       /* RAW: of its first byte; ELF: its bias */
-	uint64_t offset, size;  /* RAW: what counts of the file; size HF_NOWHERE: to its end */
+	uint64_t address;       /* RAW, MAPPED: of its first byte; ELF: its bias */
+	uint64_t offset, size;  /* RAW, MAPPED: what counts of the file; size HF_NOWHERE: to its end */
 };
 
 /* What is wrong with a description that is of use all the same. */
@@ -105,6 +107,13 @@ struct hf_setup_fact {
 	const char *value;
 };
 
+/* An ELF file that is a program, at its own addresses: images have its bytes at theirs. */
+struct hf_setup_elf {
+	const char *name;        /* of a row of files */
+	struct hf_elf_file file; /* without its source */
+	struct hf_program program;
+};
+
 struct hf_codec;
 
 struct hf_setup {
@@ -114,6 +123,8 @@ struct hf_setup {
 	size_t value_count;
 	struct hf_setup_image *images;
 	size_t image_count;
+	struct hf_setup_elf *elfs; /* of which images borrow */
+	size_t elf_count;
 	struct hf_setup_part *parts;
 	size_t part_count;
 	/* Not for codecs. */

@@ -215,6 +215,21 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp, void (*w
 	return err;
 }
 
+/* Of ELF files images borrow the bytes. */
+static uint64_t image_memory(const struct hf_setup *setup, const struct hf_setup_image *image)
+{
+	uint64_t bytes = image->below ? setup->image_count * sizeof *image->below : 0;
+
+	for (size_t i = 0; i < image->program.count; i++) {
+		const struct hf_program_piece *piece = &image->program.pieces[i];
+
+		bytes += sizeof *piece;
+		if (piece->origin >= setup->file_count || setup->files[piece->origin].kind != HF_SETUP_ELF)
+			bytes += piece->size;
+	}
+	return bytes;
+}
+
 static uint64_t setup_memory(const struct hf_setup *setup)
 {
 	/* Bytes of a row with its texts. */
@@ -224,8 +239,9 @@ static uint64_t setup_memory(const struct hf_setup *setup)
 	if (!setup)
 		return 0;
 	for (size_t i = 0; i < setup->image_count; i++)
-		bytes += setup->images[i].program.bytes +
-			 (setup->images[i].below ? setup->image_count * sizeof *setup->images[i].below : 0);
+		bytes += image_memory(setup, &setup->images[i]);
+	for (size_t i = 0; i < setup->elf_count; i++)
+		bytes += setup->elfs[i].program.bytes;
 	return bytes + sizeof *setup + (setup->file_count * 8 + 1) * sizeof *setup->images +
 	       (setup->file_count + setup->value_count + setup->part_count + setup->warning_count) * ROW;
 }

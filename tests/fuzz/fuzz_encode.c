@@ -31,7 +31,7 @@ static const struct row rows[] = {
 	{"astf", HF_ARCH_ARM, true, {""}},
 	{"ntrace", HF_ARCH_RISCV, false,
 	 {"", "mode=btm", "mode=btm,repeat_branch=1,sync_instructions=3", "call_stack=2,repeat_history=1,hist_branches=3",
-	  "srcbits=3,timestamps=1,ownership=1,sync_halfwords=5", "profile=seed,icnt_max=7",
+	  "srcbits=3,times=1,ownership=1,sync_halfwords=5", "profile=seed,icnt_max=7",
 	  "zcmp=1,zcmt=1,sequential_jump=1,all_jumps=1,addr_msb_ext=1,one_trap_type=1"}},
 	{"etrace", HF_ARCH_RISCV, false, {"", "data=1,sync_instructions=3"}},
 	{"ete", HF_ARCH_ARM, false, {"", "q_elements=1,sync_instructions=3"}},

@@ -2,7 +2,8 @@
 /*
  * Any bytes as an N-Trace stream over a small program: the decoder comes to its end, entered anywhere it gives the same
  * events, the encoder takes them, and records.txt accounts for all bytes. The first byte says the parameters, the
- * second how the stream is stored, whether it is the flow or records.txt that is tried, and where the decoder is cut.
+ * second how the stream is stored, the dialect, whether it is the flow or records.txt that is tried, and where the decoder
+ * is cut.
  */
 #include "tests/lib/fuzz.h"
 #include "tests/lib/rvrun.h"
@@ -23,13 +24,15 @@ static struct hf_run runs[2]; /* without and with Zcmp, Zcmt and their table */
 static void describe(uint8_t byte, uint8_t place, size_t n, char *text, size_t size)
 {
 	static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight"};
+	static const char *const dialects[] = {"standard", "sifive", "tt-dfd"};
 
 	snprintf(text, size,
 		 "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d,zcmp=%d,zcmt=%d,"
-		 "jvt=0x%llx,framing=%s,word_bytes=%u,wrap_offset=%zu,trace_id=%d", byte & 1 ? 3 : 0, byte >> 1 & 1,
+		 "jvt=0x%llx,framing=%s,word_bytes=%u,wrap_offset=%zu,trace_id=%d,dialect=%s,address_width=%d,compare_returns=%d", byte & 1 ? 3 : 0, byte >> 1 & 1,
 		 byte >> 2 & 1, byte >> 3 & 1, byte >> 4 & 1, byte >> 5 & 1, byte >> 7, byte >> 7,
 		 (unsigned long long)(runs[1].base + HF_RUN_TABLE), framings[place & 3], 1u << (place >> 2 & 3),
-		 byte & 32 && place & 12 ? n / 3 : 0, TRACE_ID);
+		 byte & 32 && place & 12 ? n / 3 : 0, TRACE_ID, dialects[(place >> 5) % 3], place >> 7 ? 32 : 64,
+		 !(place >> 6 & 1));
 }
 
 /* Events as they come, and the state before one of them. */
@@ -111,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	const struct hf_run *run = &runs[n && bytes[0] >> 7];
 	const uint32_t hart = n > 1 && bytes[1] & 3 && !(bytes[0] & 1) ? TRACE_ID : 0;
-	char text[256];
+	char text[384];
 	struct hf_ntt t;
 
 	if (n < 2 || n > BYTES_MAX)

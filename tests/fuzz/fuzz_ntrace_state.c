@@ -29,7 +29,7 @@ static void feed(struct hf_dec *dec, struct hf_enc *enc)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static const struct hf_enc_env env = {.params = "repeat_branch=1,repeat_history=1,timestamps=1"};
+	static const struct hf_enc_env env = {.params = "repeat_branch=1,repeat_history=1,times=1"};
 	const size_t first = n && bytes[0] < n - 1 ? bytes[0] : n ? n - 1 : 0;
 	struct hf_stream *stream;
 	struct hf_diag diag;

@@ -31,6 +31,28 @@ xyz
 TEXT
 printf '@capture.ini\n[capture]\nformat = toy\ntrace = t.gz\n@t.gz\nx' >packed
 printf '@capture.ini\n[capture]\nformat = rv\ntrace = t\n[program]\nelf = t, bias = 4\n@t\n\177ELF\2\1\1' >elf
+cat >maps <<'TEXT'
+@capture.ini
+[capture]
+format = rv
+trace = t
+[program]
+vdso = v
+map = m, context = 5, root = r
+map = m, root = "r/s", context = 6
+@t
+x
+@v
+vdso
+@r/lib
+code
+@m
+1000-2000 r-xp 00000000 08:01 1 /lib
+3000-4000 rw-p 00001000 08:01 1 /lib
+5000-6000 r-xp 00000000 00:00 0 [vdso]
+7000-8000 r-xp 00001000 08:01 2 /../a/./b (deleted)
+9000-a000 rwxp 00000000 00:00 0 
+TEXT
 printf '@capture.ini\n[capture]\nformat = toy\ntarce = x\n' >wrong
 cd "$here/corpus/snapshot"
 cat >all <<'TEXT'

@@ -222,7 +222,7 @@ static const struct format formats[] = {
 	 make_etrace, decode_etrace, unmake_etrace, 125, 80},
 	{"N-Trace",
 	 {"mode=htm,sync_instructions=100", "mode=btm,call_stack=0,sync_instructions=100",
-	  "repeat_history=1,repeat_branch=1,sync_instructions=100,timestamps=1", ""},
+	  "repeat_history=1,repeat_branch=1,sync_instructions=100,times=1", ""},
 	 make_ntrace, decode_ntrace, unmake_ntrace, 40, 150},
 	{"ETE",
 	 {"return_stack=0,sync_instructions=100", "return_stack=1,sync_instructions=100",

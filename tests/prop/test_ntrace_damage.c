@@ -290,7 +290,7 @@ int main(void)
 	const char *corpus = getenv("HARTFS_CORPUS");
 
 	check_run(9, "mode=htm,sync_instructions=100", "implicit_return=1");
-	check_run(4, "repeat_history=1,repeat_branch=1,sync_instructions=100,timestamps=1", "implicit_return=1");
+	check_run(4, "repeat_history=1,repeat_branch=1,sync_instructions=100,times=1", "implicit_return=1");
 	if (!HF_TEST_SANITIZED)
 		check_run(5, "mode=btm,call_stack=0,sync_instructions=100", "implicit_return=0");
 	if (corpus && !HF_TEST_SANITIZED) {

@@ -15,16 +15,18 @@ static const char *const modes[] = {
 	"mode=btm,call_stack=0",
 	"mode=btm,call_stack=8,repeat_branch=1",
 	"mode=btm,call_stack=32,sequential_jump=1,all_jumps=1",
-	"mode=btm,icnt_max=20,timestamps=1",
+	"mode=btm,icnt_max=20,times=1",
 	"mode=btm,call_stack=8,sync_halfwords=30",
 	"mode=htm,call_stack=0,ownership=0",
 	"mode=htm",
 	"mode=htm,call_stack=3,sequential_jump=1",
 	"mode=htm,repeat_branch=1,repeat_history=1",
-	"mode=htm,repeat_branch=1,repeat_history=1,hist_branches=3,timestamps=1",
+	"mode=htm,repeat_branch=1,repeat_history=1,hist_branches=3,times=1",
 	"mode=htm,repeat_history=1,all_jumps=1,addr_msb_ext=1,srcbits=5",
 	"mode=htm,call_stack=0,hist_branches=1,icnt_max=10,srcbits=12",
 	"mode=htm,call_stack=1,addr_msb_ext=1,sequential_jump=1,all_jumps=1,repeat_history=1",
+	"mode=htm,dialect=sifive,times=1,address_width=49,call_stack=2048,ownership=1",
+	"mode=btm,dialect=tt-dfd,times=1,addr_msb_ext=1,ownership=1",
 };
 #define MODES (sizeof modes / sizeof *modes)
 
@@ -33,7 +35,8 @@ static const unsigned syncs[] = {0, 1, 2, 7, 100, 16384};
 /* What a decoder must be told of a stream in that mode. */
 static void describe(const char *mode, uint8_t xlen, char *text, size_t size)
 {
-	static const char *const keys[] = {"srcbits", "addr_msb_ext", "sequential_jump", "all_jumps"};
+	static const char *const keys[] = {"srcbits", "addr_msb_ext", "sequential_jump", "all_jumps", "dialect",
+					   "address_width"};
 	int n = snprintf(text, size, "xlen=%u,implicit_return=%d", xlen, !strstr(mode, "call_stack=0"));
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -47,7 +50,7 @@ static void describe(const char *mode, uint8_t xlen, char *text, size_t size)
 
 static void init(struct hf_ntt *t, const struct hf_run *run, const char *mode)
 {
-	char text[128];
+	char text[256];
 
 	describe(mode, run->xlen, text, sizeof text);
 	hf_ntt_init(t, text);

@@ -111,6 +111,34 @@ static void check_same(const struct hf_etrace_packet *a, const struct hf_etrace_
 	CHECK_EQ(a->doptions, b->doptions);
 }
 
+/* Support packets of units with wider fields, in every layout that has them. */
+static void test_wide_support(void)
+{
+	struct hf_etrace_packet pkt = {.format = 3, .subformat = HF_ETRACE_SUPPORT, .enable = true, .qual_status = 2, .denable = true},
+				back;
+	uint8_t bytes[HF_ETRACE_PAYLOAD_MAX];
+
+	for (uint8_t support = HF_ETRACE_SUPPORT_REFERENCE; support <= HF_ETRACE_SUPPORT_STANDARD; support++)
+		for (uint8_t width = 0; width <= 32; width++) {
+			struct hf_etrace_params p;
+			const uint32_t all = width ? UINT32_MAX >> (32 - width) : 0;
+			size_t n;
+
+			hf_etrace_params_default(&p, 64);
+			p.version = HF_ETRACE_2_0;
+			p.support = support;
+			p.encoder_mode_width = p.ioptions_width = p.doptions_width = width;
+			pkt.denable = support == HF_ETRACE_SUPPORT_REFERENCE || support == HF_ETRACE_SUPPORT_STANDARD;
+			pkt.encoder_mode = all & 0xaaaaafff;
+			pkt.options = all & 0x88664422;
+			pkt.doptions = all & 0x12345679;
+			n = hf_etrace_packet_write(&p, 0, &pkt, bytes);
+			CHECK(n);
+			CHECK_EQ(hf_etrace_packet_read(&p, 0, bytes, n, &back), 0);
+			check_same(&pkt, &back);
+		}
+}
+
 static void test_samples(void)
 {
 	for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
@@ -257,6 +285,7 @@ static void test_refused(void)
 int main(void)
 {
 	test_samples();
+	test_wide_support();
 	test_lengths();
 	test_support();
 	test_standard_sizes();

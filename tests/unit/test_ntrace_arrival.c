@@ -426,7 +426,7 @@ static void test_times(void)
 	put(&b, msg);
 	msg = (struct hf_ntrace_message){.tcode = HF_NTRACE_CORRELATION, .evcode = 4, .has_time = true, .time = 5};
 	put(&b, msg);
-	events = decode("", &b, 0);
+	events = decode("timestamps=add", &b, 0);
 	for (size_t i = 0; i < events.n; i++) {
 		if (events.ev[i].kind == HF_EVENT_TIMESTAMP)
 			CHECK(times < 4 && events.ev[i].time.value == expected[times++]);

@@ -64,7 +64,7 @@ static void check(const char *params, const char *bytes, size_t n, const char *c
 	hf_ntt_fini(&t);
 }
 
-#define CHECK_BESIDE(bytes, words) check("xlen=64,srcbits=0", bytes, sizeof bytes - 1, NULL, 0, words)
+#define CHECK_BESIDE(bytes, words) check("xlen=64,srcbits=0,timestamps=add", bytes, sizeof bytes - 1, NULL, 0, words)
 
 /* idTag 0 a word, 2 a halfword, 3 a byte; register 1; TCODE 23 means the same. A value of too many bits is damage. */
 static void test_text(void)

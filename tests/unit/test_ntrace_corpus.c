@@ -114,7 +114,7 @@ static void encode(const struct level *l, const struct hf_ntt *t, const struct h
 	snprintf(params, sizeof params,
 		 "mode=%s,call_stack=%u,repeat_branch=%d,repeat_history=%d,sync_instructions=0,sync_halfwords=%u,"
 		 "srcbits=%u,"
-		 "timestamps=%d,ownership=%u,addr_msb_ext=%d,icnt_max=%u,hist_branches=%u,one_trap_type=%u",
+		 "times=%d,ownership=%u,addr_msb_ext=%d,icnt_max=%u,hist_branches=%u,one_trap_type=%u",
 		 l->btm ? "btm" : "htm", l->depth, l->repeat_branch, l->repeat_history, l->sync, l->srcbits,
 		 l->timestamps, l->own, l->extended, icnt_limit(l), l->hist ? l->hist - 1 : 31, l->one_type);
 	bytes = hf_ntt_encode(events, (uint8_t)l->xlen, l->src, params);

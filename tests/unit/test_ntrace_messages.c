@@ -147,7 +147,7 @@ static void test_round_trip(void)
 		CHECK_EQ(back.src, msg.src);
 		CHECK_EQ(back.has_time, msg.has_time);
 		CHECK_EQ(back.time, msg.time);
-		for (const uint8_t *field = hf_ntrace_fields(msg.tcode); *field; field++)
+		for (const uint8_t *field = hf_ntrace_fields(&params, msg.tcode); *field; field++)
 			if (hf_ntrace_has_field(&msg, *field))
 				CHECK_EQ(hf_ntrace_field(&back, *field), hf_ntrace_field(&msg, *field));
 	}
@@ -241,7 +241,7 @@ static void check_message(const char *text, const char *end)
 	CHECK(!expects(text, end, "SRC", &v) || v == msg.src);
 	CHECK_EQ(expects(text, end, "TSTAMP", &v), msg.has_time);
 	CHECK(!msg.has_time || v == msg.time);
-	for (const uint8_t *field = hf_ntrace_fields(msg.tcode); *field; field++) {
+	for (const uint8_t *field = hf_ntrace_fields(&params, msg.tcode); *field; field++) {
 		CHECK_EQ(expects(text, end, hf_ntrace_field_name(*field), &v), hf_ntrace_has_field(&msg, *field));
 		CHECK(!hf_ntrace_has_field(&msg, *field) || v == hf_ntrace_field(&msg, *field));
 	}

@@ -122,7 +122,7 @@ static void test_spaces(void)
 	CHECK(hf_program_at(program, 0x300, &n));
 	program = hf_setup_program(setup, 1, 0, HF_MEMORY_EL3);
 	CHECK(*hf_program_at(program, 0, &n) == 'n');
-	must_warn("cpu_0.ini", 7, "'any' overlaps another program");
+	must_warn("cpu_0.ini", 18, "'n' and 'any' of cpu_0.ini:7 differ at 0x0, where they overlap: 'n' holds there");
 	must_warn("cpu_0.ini", 25, "'ELF' is no memory space");
 	drop();
 }
