@@ -11,19 +11,6 @@
 
 #include <string.h>
 
-/* CKSRC: what an In-Circuit Trace message is about. */
-enum cksrc {
-	CONTROL = 0,
-	TRIGGER = 8,
-	CALL = 9,
-	EXCEPTION = 10,
-	INTERRUPT = 11,
-	COUNTERS = 12,
-	CONTEXT = 13,
-	WATCHPOINT = 14,
-	SAMPLE = 15,
-};
-
 static_assert(HF_NTRACE_BESIDE_PLANS >= 4 + (HF_NTRACE_NLS_MAX + 23) / 24, "a text fits");
 static_assert(HF_NTRACE_BESIDE_PLANS >= 4 + 8, "counters fit");
 
@@ -118,10 +105,10 @@ static bool take_address(struct hf_ntrace_dec *d, const struct hf_ntrace_message
 	return true;
 }
 
-static const uint8_t kinds[16] = {[CONTROL] = HF_MARKER_CONTROL,     [TRIGGER] = HF_MARKER_TRIGGER,
-				  [CALL] = HF_MARKER_CALL,	     [EXCEPTION] = HF_MARKER_EXCEPTION,
-				  [INTERRUPT] = HF_MARKER_INTERRUPT, [CONTEXT] = HF_MARKER_CONTEXT,
-				  [WATCHPOINT] = HF_MARKER_WATCHPOINT, [SAMPLE] = HF_MARKER_SAMPLE};
+static const uint8_t kinds[16] = {[HF_NTRACE_CK_CONTROL] = HF_MARKER_CONTROL,     [HF_NTRACE_CK_TRIGGER] = HF_MARKER_TRIGGER,
+				  [HF_NTRACE_CK_CALL] = HF_MARKER_CALL,	     [HF_NTRACE_CK_EXCEPTION] = HF_MARKER_EXCEPTION,
+				  [HF_NTRACE_CK_INTERRUPT] = HF_MARKER_INTERRUPT, [HF_NTRACE_CK_CONTEXT] = HF_MARKER_CONTEXT,
+				  [HF_NTRACE_CK_WATCHPOINT] = HF_MARKER_WATCHPOINT, [HF_NTRACE_CK_SAMPLE] = HF_MARKER_SAMPLE};
 
 static void tell_event(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
@@ -130,7 +117,7 @@ static void tell_event(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 	uint64_t address = 0;
 	struct hf_event *ev;
 
-	if (msg->cksrc == CONTROL && !msg->cdf) {
+	if (msg->cksrc == HF_NTRACE_CK_CONTROL && !msg->cdf) {
 		tell(d, what, msg->value);
 		return;
 	}
@@ -141,7 +128,7 @@ static void tell_event(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 	ev = tell(d, what, msg->value1);
 	ev->flags = HF_EVF_AT | (msg->cdf || what == HF_MARKER_SAMPLE || what == HF_MARKER_CALL ? 0 : HF_EVF_UNNUMBERED);
 	ev->marker.value = address;
-	if (msg->cksrc == CALL && msg->cdf) {
+	if (msg->cksrc == HF_NTRACE_CK_CALL && msg->cdf) {
 		ev->marker.number = 0;
 		ev->marker.type = s->ref = hf_ntrace_extend(&d->params, msg->src, address ^ msg->value1 << 1);
 	}
@@ -173,9 +160,9 @@ void hf_ntrace_tell(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg
 		tell_sample(d, msg);
 	else if (msg->tcode == HF_NTRACE_DATA_ACQUISITION || msg->tcode == HF_NTRACE_AUX_ACCESS_WRITE)
 		tell_text(d, msg);
-	else if (msg->cksrc == COUNTERS)
+	else if (msg->cksrc == HF_NTRACE_CK_COUNTERS)
 		tell_counters(d, msg);
-	else if (msg->cksrc == CONTROL || kinds[msg->cksrc])
+	else if (msg->cksrc == HF_NTRACE_CK_CONTROL || kinds[msg->cksrc])
 		tell_event(d, msg);
 	else
 		tell_other(d, msg);

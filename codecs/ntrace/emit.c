@@ -272,6 +272,52 @@ void hf_ntrace_emit_value(struct hf_ntrace_enc *e, struct hf_sink *sink)
 	e->s.has_value = 0;
 }
 
+/* ---- beside the flow ---- */
+
+void hf_ntrace_emit_text(struct hf_ntrace_enc *e, struct hf_sink *sink, const uint8_t *bytes, unsigned n)
+{
+	for (unsigned at = 0, size; at < n; at += size) {
+		struct hf_ntrace_message msg = {.tcode = HF_NTRACE_DATA_ACQUISITION};
+
+		size = n - at < 4 ? n - at : 4;
+		msg.icnt = (uint64_t)e->s.channel << 2 | (4 - size);
+		for (unsigned i = 0; i < size; i++)
+			msg.value |= (uint64_t)bytes[at + i] << 8 * i;
+		hf_ntrace_emit(e, sink, &msg);
+	}
+}
+
+void hf_ntrace_emit_marker(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	static const uint8_t sources[HF_MARKERS] = {
+		[HF_MARKER_SAMPLE] = HF_NTRACE_CK_SAMPLE,	[HF_MARKER_WATCHPOINT] = HF_NTRACE_CK_WATCHPOINT,
+		[HF_MARKER_TRIGGER] = HF_NTRACE_CK_TRIGGER,	[HF_MARKER_CALL] = HF_NTRACE_CK_CALL,
+		[HF_MARKER_EXCEPTION] = HF_NTRACE_CK_EXCEPTION, [HF_MARKER_INTERRUPT] = HF_NTRACE_CK_INTERRUPT,
+		[HF_MARKER_CONTEXT] = HF_NTRACE_CK_CONTEXT,	[HF_MARKER_CONTROL] = HF_NTRACE_CK_CONTROL};
+	const uint64_t mask = e->c.wire.xlen == 32 ? UINT32_MAX : UINT64_MAX, pc = ev->marker.value & mask;
+	const bool call = ev->what == HF_MARKER_CALL, sample = ev->what == HF_MARKER_SAMPLE;
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_CIRCUIT_SYNC, .value = pc >> 1, .value1 = ev->marker.number};
+
+	if (ev->what >= HF_MARKERS || (!sources[ev->what] && ev->what != HF_MARKER_CONTROL))
+		return;
+	msg.cksrc = sources[ev->what];
+	if (!(ev->flags & HF_EVF_AT)) {
+		if (ev->what != HF_MARKER_CONTROL)
+			return;
+		msg.tcode = HF_NTRACE_CIRCUIT;
+		msg.value = ev->marker.number;
+		hf_ntrace_emit(e, sink, &msg);
+		return;
+	}
+	msg.cdf = !sample && !(ev->flags & HF_EVF_UNNUMBERED) && (!call || ev->marker.type);
+	e->s.ref = pc;
+	if (call && msg.cdf) {
+		msg.value1 = ((ev->marker.type & mask) ^ pc) >> 1;
+		e->s.ref = ev->marker.type & mask;
+	}
+	hf_ntrace_emit(e, sink, &msg);
+}
+
 /* ---- full counters ---- */
 
 /* I-CNT has no room for one more instruction: a ResourceFull carries it. */

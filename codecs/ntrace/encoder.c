@@ -144,6 +144,7 @@ static inline void pass_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, cons
 	struct hf_ntrace_enc_state *s = &e->s;
 	const uint64_t behind = insn->isa == HF_ISA_RV32 ? (uint32_t)(insn->pc + insn->size) : insn->pc + insn->size;
 
+	s->saying = 0;
 	s->since += e->c.sync_halfwords ? insn->size / 2u : 1;
 	if (s->icnt + insn->size / 2u > e->c.icnt_max)
 		hf_ntrace_emit_full_count(e, sink);
@@ -250,11 +251,52 @@ static void put_context(struct hf_ntrace_enc *e, const struct hf_event *ev)
 		set_id(e, HF_CONTEXT_VMID, &e->s.vmid, ev->context.vmid);
 }
 
+/* What follows stands behind the last instruction: a reader must know that it was executed. */
+static void settle(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+
+	if (s->pending == HF_NTRACE_PENDING_START || !s->known)
+		return;
+	if (s->pending != HF_NTRACE_PENDING_NONE)
+		resolve(e, sink, s->next, false);
+	if (s->icnt || s->hist > 1 || s->pattern)
+		hf_ntrace_emit_sync(e, sink, s->next);
+	s->plain = 0;
+}
+
+static void put_marker(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	if (e->c.seed)
+		return;
+	settle(e, sink);
+	if (ev->what != HF_MARKER_TEXT) {
+		hf_ntrace_emit_marker(e, sink, ev);
+		return;
+	}
+	e->s.saying = ev->marker.number <= UINT32_MAX >> 2;
+	e->s.channel = e->s.saying ? (uint32_t)ev->marker.number : 0;
+}
+
+static void put_data(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	if (e->s.saying)
+		hf_ntrace_emit_text(e, sink, ev->data.bytes, ev->used < sizeof ev->data.bytes ? ev->used : sizeof ev->data.bytes);
+}
+
 static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
 
+	if (ev->kind == HF_EVENT_DATA) {
+		put_data(e, sink, ev);
+		return;
+	}
+	s->saying = 0;
 	switch (ev->kind) {
+	case HF_EVENT_MARKER:
+		put_marker(e, sink, ev);
+		break;
 	case HF_EVENT_ATTEMPT:
 		resolve(e, sink, ev->insn.pc, false);
 		break;
@@ -444,6 +486,8 @@ static const struct hf_field_row fields[] = {
 	FIELD(last_icnt, UINT32_MAX),
 	FIELD(last_hist, UINT32_MAX),
 	FIELD(repeats, UINT32_MAX),
+	FIELD(saying, 1),
+	FIELD(channel, UINT32_MAX >> 2),
 	FIELD(has_value, 1),
 	FIELD(value, UINT64_MAX),
 };

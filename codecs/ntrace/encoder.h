@@ -89,6 +89,8 @@ struct hf_ntrace_enc_state {
 	uint8_t last_tcode, last_btype;
 	uint32_t last_icnt, last_hist;
 	uint32_t repeats;       /* how many times it occurred again, not written yet */
+	uint8_t saying;         /* DATA is text of the channel */
+	uint32_t channel;
 };
 
 struct hf_ntrace_enc {
@@ -115,6 +117,9 @@ void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_
 void hf_ntrace_emit_stop(struct hf_ntrace_enc *e, struct hf_sink *sink);
 void hf_ntrace_emit_error(struct hf_ntrace_enc *e, struct hf_sink *sink);
 void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink);
+/* Writes text of a channel, and what else a MARKER says that a message can. What was executed before it is told. */
+void hf_ntrace_emit_text(struct hf_ntrace_enc *e, struct hf_sink *sink, const uint8_t *bytes, unsigned n);
+void hf_ntrace_emit_marker(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev);
 /* The value of the trap before, if there is one to tell. */
 void hf_ntrace_emit_value(struct hf_ntrace_enc *e, struct hf_sink *sink);
 /* I-CNT has no room for one more instruction: a ResourceFull carries it. */

@@ -55,6 +55,19 @@ enum hf_ntrace_rcode {
 	HF_NTRACE_RCODE_TAKEN = 9,
 };
 
+/* CKSRC: what an In-Circuit Trace message is about. */
+enum hf_ntrace_cksrc {
+	HF_NTRACE_CK_CONTROL = 0,
+	HF_NTRACE_CK_TRIGGER = 8,
+	HF_NTRACE_CK_CALL = 9,
+	HF_NTRACE_CK_EXCEPTION = 10,
+	HF_NTRACE_CK_INTERRUPT = 11,
+	HF_NTRACE_CK_COUNTERS = 12,
+	HF_NTRACE_CK_CONTEXT = 13,
+	HF_NTRACE_CK_WATCHPOINT = 14,
+	HF_NTRACE_CK_SAMPLE = 15,
+};
+
 /* The longest such run. In a longer one I-CNT would have been full before (6.2). */
 #define HF_NTRACE_RUN_MAX 0x3fffff
 

@@ -87,6 +87,18 @@ static void add_trap(struct kinds *kinds, bool arm, const struct hf_find_term *t
 	add_detail(kinds, HF_RARE_INTERRUPT + HF_RARE_UNKNOWN_CAUSE, false);
 }
 
+/* An unknown number is 0 in the lists. */
+static void add_marker(struct kinds *kinds, const struct hf_find_term *term)
+{
+	const struct hf_rare_question question = {.kind = HF_RARE_MARKER,
+						  .any_detail = term->what == HF_MARKERS,
+						  .detail = term->what < HF_MARKERS ? term->what : 0,
+						  .any_value = !term->numbered,
+						  .value = term->number};
+
+	add_question(kinds, &question, !term->numbered || term->number);
+}
+
 /* What a term is about, or may be: with all of these there is no other answer. */
 static void find_kinds(const struct hf_predicates *predicates, const struct hf_find_term *term, struct kinds *kinds)
 {
@@ -97,6 +109,8 @@ static void find_kinds(const struct hf_predicates *predicates, const struct hf_f
 		return;
 	if (term->kind == HF_ASK_GAP)
 		add_all(kinds, HF_RARE_GAP, true);
+	else if (term->kind == HF_ASK_MARKER)
+		add_marker(kinds, term);
 	else if (term->trap == HF_TRAP_ANY)
 		add_all(kinds, HF_RARE_TRAP, true);
 	else

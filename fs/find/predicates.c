@@ -276,6 +276,7 @@ static void sort_term(struct hf_predicates *predicates, size_t i)
 		break;
 	case HF_ASK_TRAP:
 	case HF_ASK_GAP:
+	case HF_ASK_MARKER:
 	case HF_ASK_RARE:
 		predicates->behind |= bit;
 		break;
@@ -509,6 +510,9 @@ enum hf_verdict hf_predicates_of_event(const struct hf_predicates *predicates, u
 
 	if (t->kind == HF_ASK_GAP)
 		return verdict(ev->kind == HF_EVENT_GAP);
+	if (t->kind == HF_ASK_MARKER)
+		return verdict(ev->kind == HF_EVENT_MARKER && (t->what == HF_MARKERS || ev->what == t->what) &&
+			       (!t->numbered || (ev->marker.number == t->number && !(ev->flags & HF_EVF_UNNUMBERED))));
 	return ev->kind == HF_EVENT_TRAP ? of_trap(predicates, t, ev) : HF_NO;
 }
 

@@ -254,6 +254,29 @@ static int parse_trap(struct hf_find_term *term, const char *text, const struct 
 	return term->trap == HF_TRAP_NAME ? parse_word(term, text, words) : 0;
 }
 
+/* KIND, KIND:N or N. */
+static int parse_marker(struct hf_find_term *term, const char *text, const struct words *words)
+{
+	const char *colon = text ? strchr(text, ':') : NULL, *number = colon ? colon + 1 : text;
+	const size_t n = colon ? (size_t)(colon - text) : text ? strlen(text) : 0;
+	const char *known[HF_MARKERS + 1] = {NULL};
+	char hint[HF_NEAREST_SIZE];
+
+	term->what = HF_MARKERS;
+	if (!text)
+		return 0;
+	for (unsigned i = 0; i < HF_MARKERS; i++) {
+		known[i] = hf_marker_name(i);
+		if (strlen(known[i]) == n && memcmp(known[i], text, n) == 0)
+			term->what = (uint8_t)i;
+	}
+	term->numbered = term->what == HF_MARKERS || colon;
+	if (!term->numbered || ((!colon || term->what < HF_MARKERS) && hf_find_dec(number, strlen(number), &term->number)))
+		return 0;
+	hf_nearest_hint(text, n, known, hint);
+	return wrong(words, "'%s' is no marker%s: a kind as in listings, KIND:N, or a decimal number", text, hint);
+}
+
 /* WORD[_WORD...], the lowest one first, as listings have it. */
 static int parse_value(struct hf_find_term *term, const char *text, const struct words *words)
 {

@@ -45,6 +45,9 @@ struct hf_find_term {
 	char comm[32]; /* and the name of the thread; "": any */
 	enum hf_find_trap trap;
 	uint64_t cause;
+	uint8_t what; /* of a marker: enum hf_marker, HF_MARKERS: any; */
+	bool numbered; /*   and its number */
+	uint64_t number;
 	uint32_t rare; /* bits of enum hf_rare_kind */
 	struct hf_find_value value;
 };

@@ -43,6 +43,8 @@ int hf_profile_order(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_drcov(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_overview(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_samples(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_samples_picture(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow on a hart with these extensions: enum hf_flow. */

@@ -45,6 +45,12 @@ static int find_window(const struct hf_rows *rows, struct reading *r, uint64_t *
 	r->first = first < 0 ? 0 : (uint64_t)first;
 	r->end = last < 0 ? 0 : (uint64_t)last < rows->hart->info.insns ? (uint64_t)last + 1 : rows->hart->info.insns;
 	*ret_low = *ret_high = 0;
+	/* All that a hart without instructions says has the ordinal 0. */
+	if (!rows->hart->info.insns && !r->first && last >= 0) {
+		r->end = 1;
+		*ret_high = rows->hart->info.chunks;
+		return 0;
+	}
 	if (r->first >= r->end)
 		return 0;
 	err = hf_index_chunk_of(index, id, r->first, &chunk);
@@ -58,7 +64,7 @@ static int find_window(const struct hf_rows *rows, struct reading *r, uint64_t *
 
 static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint64_t high)
 {
-	const bool listed = r->predicates && high - low > 1;
+	const bool listed = r->predicates && high - low > 1 && rows->hart->info.insns;
 	struct hf_find_ask ask = {.predicates = r->predicates,
 				  .summary = listed ? hf_rows_hart_summary(rows->hart) : NULL,
 				  .index = rows->hart->open->index,
@@ -163,13 +169,15 @@ void hf_rows_events_close(struct hf_rows *rows)
 /* ---- what is in them ---- */
 
 /* Of the chunk what the asked ordinals have. */
-static void find_heads(struct reading *r)
+static void find_heads(const struct hf_rows *rows, struct reading *r)
 {
 	const struct hf_rows_chunk *chunk = r->chunk;
 	const uint64_t first = r->first > chunk->ordinal ? r->first - chunk->ordinal : 0;
 	const uint64_t end = r->end > chunk->ordinal ? r->end - chunk->ordinal : 0;
 
 	r->low_head = r->high_head = 0;
+	if (!rows->hart->info.insns)
+		r->high_head = chunk->heads;
 	if (first >= chunk->insns)
 		return;
 	r->low_head = chunk->first[first];
@@ -225,7 +233,7 @@ static int next_chunk(struct hf_rows *rows, struct reading *r)
 		hf_rows_fail(rows, err, "hart %u: chunk %llu has more than %u events", rows->hart->info.id,
 			     (unsigned long long)number, HF_ROWS_CHUNK_EVENTS);
 	if (!err && r->chunk)
-		find_heads(r);
+		find_heads(rows, r);
 	return err == HF_NOTE_END && r->err ? r->err : err;
 }
 
@@ -238,7 +246,8 @@ static int put_event(struct hf_rows *rows, const struct reading *r, size_t numbe
 				      .end = &chunk->event[chunk->events],
 				      .ordinal = chunk->ordinal + head->insn,
 				      .attempted = head->attempted};
-	const size_t behind = number - chunk->first[head->insn];
+	const bool flow = rows->hart->info.insns; /* else rows are numbered by chunks */
+	const size_t behind = flow ? number - chunk->first[head->insn] : 0;
 
 	*ret_is = false;
 	if (!(how->kinds >> at.ev->kind & 1))
@@ -252,7 +261,7 @@ static int put_event(struct hf_rows *rows, const struct reading *r, size_t numbe
 				    "hart %u, instruction %llu: rows of so many instructions, or events behind one, have "
 				    "no number",
 				    rows->hart->info.id, (unsigned long long)at.ordinal);
-	return hf_row_id(rows, row, at.ordinal * HF_ROWS_EVENTS + behind);
+	return hf_row_id(rows, row, flow ? at.ordinal * HF_ROWS_EVENTS + behind : chunk->number * HF_ROWS_CHUNK_EVENTS + number);
 }
 
 int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)

@@ -106,6 +106,12 @@ static int enter_capture(struct hf_rows *rows)
 
 /* ---- harts ---- */
 
+/* A hart without instructions may say something beside the flow that it has not. */
+static bool has_rows(const struct hf_table *table, const struct hf_index_hart *hart)
+{
+	return hart->insns || (table->flags & HF_TABLE_RARE && (hart->told.texts || hart->told.samples || hart->told.markers));
+}
+
 /* The hart with that place in their order; HF_NOTE_END: there are no more. */
 static int enter_hart(struct hf_rows *rows)
 {
@@ -122,7 +128,7 @@ static int enter_hart(struct hf_rows *rows)
 	while (rows->next_hart < n) {
 		i = rows->ask->reverse ? n - 1 - rows->next_hart : rows->next_hart;
 		rows->next_hart++;
-		if (open->stream && harts[i].insns && harts[i].id >= first && harts[i].id <= last) {
+		if (open->stream && has_rows(rows->table, &harts[i]) && harts[i].id >= first && harts[i].id <= last) {
 			if (rows->ask->one_hart && rows->entered) {
 				hf_open_put(open);
 				return hf_rows_fail(rows, HF_ERR_CHANGED, "%s has several harts now: ask again", rows->path);

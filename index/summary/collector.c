@@ -294,7 +294,7 @@ static int put_rare(struct hf_collector *c, const struct hf_event *ev)
 	case HF_EVENT_CYCLES:
 		return add_rare(c, HF_RARE_CYCLES, (ev->flags & HF_EVF_NO_TIME) != 0, 0);
 	case HF_EVENT_MARKER:
-		return add_rare(c, HF_RARE_MARKER, 0, ev->marker.number);
+		return add_rare(c, HF_RARE_MARKER, ev->what < HF_MARKERS ? ev->what : 0, ev->marker.number);
 	case HF_EVENT_DISCONTINUITY:
 		return add_rare(c, HF_RARE_DISCONTINUITY, (ev->flags & HF_EVF_UNTRACED) != 0, 0);
 	case HF_EVENT_GAP:

@@ -23,7 +23,7 @@ enum hf_rare_kind {
 	HF_RARE_TRAP,	       /* enum hf_rare_trap; value: the cause, as struct hf_ev_trap has it */
 	HF_RARE_TRAP_RETURN,   /* no value, as below if none is named */
 	HF_RARE_CONTEXT,       /* HF_RARE_CONTEXT_ALL, or 1 + n; value: of the field 1 << n (enum hf_context_field) */
-	HF_RARE_MARKER,	       /* value: its number */
+	HF_RARE_MARKER,	       /* detail: enum hf_marker; value: its number */
 	HF_RARE_TIMESTAMP,     /* detail 1: the source does not know the time */
 	HF_RARE_CYCLES,	       /* the same */
 	HF_RARE_GAP,	       /* value: its enum hf_err, negated */

@@ -13,7 +13,7 @@
 #include "index/summary/run.h"
 
 /* Changes with what pages and sections hold. */
-#define HF_SUMMARY_VERSION 9
+#define HF_SUMMARY_VERSION 10
 
 struct hf_index;
 struct hf_summary;

@@ -96,7 +96,7 @@ static void count_rare(struct facts *f, const struct item *at, const struct hf_e
 	else if (ev->kind == HF_EVENT_CONTEXT)
 		add_context(f, at, ev);
 	else if (ev->kind == HF_EVENT_MARKER)
-		add_rare(f, *at, HF_RARE_MARKER, 0, ev->marker.number);
+		add_rare(f, *at, HF_RARE_MARKER, ev->what, ev->marker.number);
 	else if (ev->kind == HF_EVENT_TIMESTAMP)
 		add_rare(f, *at, HF_RARE_TIMESTAMP, ev->flags & HF_EVF_NO_TIME ? 1 : 0, 0);
 	else if (ev->kind == HF_EVENT_CYCLES)

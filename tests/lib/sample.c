@@ -458,12 +458,11 @@ size_t sample_insns(const struct hf_events *list)
 void sample_check_expected(const struct sample *s, size_t n, const struct hf_events *list)
 {
 	const struct expected *e = &s->expected[n];
-	size_t at = 0, markers = 0;
+	size_t at = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct hf_event *ev = &list->ev[i];
 
-		markers += ev->kind == HF_EVENT_MARKER;
 		if (ev->kind != HF_EVENT_INSN && ev->kind != HF_EVENT_TRAP)
 			continue;
 		if (at == e->n || e->item[at].trap != (ev->kind == HF_EVENT_TRAP) ||
@@ -480,5 +479,4 @@ void sample_check_expected(const struct sample *s, size_t n, const struct hf_eve
 		at++;
 	}
 	CHECK_EQ(at, e->n);
-	CHECK(!e->markers || markers == e->markers);
 }

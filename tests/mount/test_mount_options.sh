@@ -14,7 +14,7 @@ is_mounted "$mnt" || fail "not mounted"
 [ -n "$(ls "$index")" ] || fail "-o index_dir: nothing in it"
 [ "$(limit limit)" = 16777216 ] || fail "-o cache: the limit is $(limit limit)"
 [ -z "$(find "$mnt" -name INDEXING)" ] || fail "-o wait does not wait"
-[ "$(ls "$mnt/mini/rv32-mini@stf/hart0" | tr '\n' ' ')" = "at listing.txt " ] || fail "-o views: $(ls "$mnt/mini/rv32-mini@stf/hart0")"
+[ "$(ls "$mnt/mini/rv32-mini@stf/hart0" | tr '\n' ' ')" = "at listing.txt profile where " ] || fail "-o views: $(ls "$mnt/mini/rv32-mini@stf/hart0")"
 grep -q 'not among the views' "$mnt/mini/rv32-mini@stf/info.json" || fail "info.json does not say why views are missing"
 grep -q 'onfined' "$mnt/.hartfs/log.txt" || fail "-o verbose: no debug line in log.txt"
 grep -q 'is mounted' "$log" || fail "-o log: nothing in it"
@@ -27,7 +27,7 @@ do_umount
 : >"$log"
 do_mount -o quiet,quiet,views=trace.stf+listing.txt,wait
 [ -s "$log" ] && fail "-o quiet,quiet: the log has $(cat "$log")"
-[ "$(ls "$mnt/mini/rv32-mini@stf/hart0" | tr '\n' ' ')" = "at listing.txt trace.stf " ] || fail "two views with +"
+[ "$(ls "$mnt/mini/rv32-mini@stf/hart0" | tr '\n' ' ')" = "at listing.txt profile trace.stf where " ] || fail "two views with +"
 do_umount
 
 "$hartfs" mount --index-dir "$index" -o foreground "$archive" "$mnt" 2>"$tmp/foreground" &

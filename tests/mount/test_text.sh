@@ -137,6 +137,14 @@ for channel in '0', '3', '31':
 END
 
 do_mount --wait
+mkdir "$archive/again"
+cp "$mnt/flow@ntrace/hart0/ntrace/"* "$archive/again/"
+do_umount
+do_mount --wait
+for file in listing.txt text/0.txt text/3.txt text/31.txt; do
+	# A listing shows columns where there are symbols; where the last jump went only the instruction behind it would tell.
+	cmp <(sed 's/ *$//; $s/ *->.*//' "$mnt/again@ntrace/hart0/$file") <(sed 's/ *$//; $s/ *->.*//' "$mnt/flow@ntrace/hart0/$file") || fail "a copy of ntrace/ has another $file"
+done
 alone=$mnt/alone@ntrace
 grep -q '"state": "ready"' "$alone/info.json" || fail "a capture of text alone: $(grep state "$alone/info.json")"
 printf '# text 0 "Hello\\n"\n# text 2 "x"\n# text 0 "unfi"\n' | cmp - "$alone/hart0/listing.txt" || fail "$(cat "$alone/hart0/listing.txt")"
@@ -156,12 +164,30 @@ for itm in "$board/hart2" "$mnt/swo@itm/hart0" "$mnt/two@itm/hart2" "$mnt/two@it
 		cmp - "$itm/listing.txt" || fail "$itm: $(cat "$itm/listing.txt")"
 done
 [ ! -e "$board/hart1/text" ] || fail "the ETM has text"
+samples=$board/hart2/profile/samples.txt
+grep -q '^# hart2: 1 samples of the pc, 0 asleep, 0 denied' "$samples" || fail "samples.txt: $(cat "$samples")"
+grep -q '^ *1 100.00% 0000000000001002 ' "$samples" || fail "samples.txt: $(cat "$samples")"
+grep -q '<text.*1 samples of the pc of hart2</text>' "$board/hart2/profile/samples.svg" || fail "samples.svg: $(cat "$board/hart2/profile/samples.svg")"
+[ ! -e "$board/hart1/profile/samples.txt" ] || fail "the ETM was not sampled"
+! grep -q 1002 "$board/hart2/profile/functions.txt" || fail "samples are mixed with what was executed"
 [ ! -e "$board/all" ] || fail "all/ without a time that both have"
 [ ! -s "$board/errors.txt" ] || fail "board: $(cat "$board/errors.txt")"
 grep -q SOFTWARE "$board/records.txt" || fail "records.txt of the ITM"
 do_umount
 "$hartfs" info --index-dir "$index" "$archive/alone" | grep -q 'instructions   0 retired by 1 hart; 4 texts' ||
 	fail "$("$hartfs" info --index-dir "$index" "$archive/alone")"
+# Questions: those of the flow by ordinal, all of them as a table.
+awk '!/^#/ {n = $1} /^# text 3 / {print n + 0}' "$tmp/listing" | uniq >"$tmp/three"
+"$hartfs" find --index-dir "$index" --ordinals --marker=text:3 "$archive/flow" >"$tmp/found"
+cmp "$tmp/found" "$tmp/three" || fail "--marker=text:3: $(diff "$tmp/found" "$tmp/three" | head -n 4)"
+"$hartfs" find --index-dir "$index" --ordinals --marker=3 "$archive/flow" | cmp - "$tmp/three" || fail "--marker=3"
+awk '!/^#/ {n = $1} /^# text / {print n + 0}' "$tmp/listing" | uniq | cmp - <("$hartfs" find --index-dir "$index" --ordinals --marker "$archive/flow") || fail "--marker"
+"$hartfs" find --index-dir "$index" --marker=sample "$archive/flow" && fail "samples that are none"
+"$hartfs" find --index-dir "$index" --marker=texd "$archive/flow" 2>&1 | grep -q "'texd' is no marker.*text" || fail "a wrong kind"
+"$hartfs" find --index-dir "$index" --marker=text:x "$archive/flow" 2>&1 | grep -q "'text:x' is no marker" || fail "a wrong number"
+[ "$("$hartfs" sql --index-dir "$index" --csv "$archive/alone" "SELECT kind, number, text FROM marker" | tr -d '\r' | tr '\n' ' ')" = \
+	'kind,number,text text,0,Hell text,0,"o " text,2,x text,0,unfi ' ] ||
+	fail "sql: $("$hartfs" sql --index-dir "$index" --csv "$archive/alone" "SELECT kind, number, text FROM marker")"
 "$hartfs" verify --index-dir "$index" "$archive/flow" || fail "hartfs verify"
 "$hartfs" cat --index-dir "$index" "$archive/flow" hart0/text/3.txt | cmp - "$tmp/want.3" || fail "hartfs cat"
 finish

@@ -335,11 +335,14 @@ static void check_names(uint64_t insns)
 	text = hf_fst_list(&t, "one@stf/hart0/at");
 	CHECK_STR(text, "");
 	free(text);
-	/* The hart's views, whatever there are, but no slices. */
+	/* The hart's views, whatever there are, but no slices, and no where, which comes last. */
 	whole = hf_fst_list(&t, "one@stf/hart0");
 	CHECK(strstr(whole, "listing.txt\n") && strstr(whole, "trace.stf\n"));
 	at = strncmp(whole, "at\n", 3) == 0 ? whole : strstr(whole, "\nat\n") + 1;
 	memmove(at, at + 3, strlen(at + 3) + 1);
+	at = strstr(whole, "\nwhere\n");
+	CHECK(at);
+	at[1] = 0;
 	text = hf_fst_list(&t, "one@stf/hart0/at/10-20");
 	CHECK_STR(text, whole);
 	free(text);
