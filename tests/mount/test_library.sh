@@ -37,12 +37,12 @@ grep -q NODELETE "$tmp/out" || fail "dlclose unloads it"
 nm -g --defined-only "${library%.so}.a" 2>/dev/null | awk 'NF == 3 {print $3}' | grep -vE '^(hf|hartfs)_' |
 	grep -v asan >"$tmp/out" && fail "names of the static library that are not ours: $(head -n 5 "$tmp/out")"
 
-# All that it can write to but what it was given: loaded once (LLVM, SQLite's file layer, names of files beside views),
+# All that it can write to but what it was given: loaded once, or not at all (LLVM, SQLite's file layer, names of files beside views),
 # free contexts and memory of zstd, damaged files by what the system calls them, scans and builds that share
 # the memory and threads of the process; and errors, one a thread.
 cat >"$tmp/want" <<'END'
 building comparing condemned error failed free_list free_rooms here last last_errno
-llvm loaded once register_result sides sides_once system_vfs version vfs yard
+llvm loaded needless once register_result sides sides_once system_vfs version vfs yard
 END
 if [ -z "$sanitizers" ]; then # which have state of their own
 	objdump -t "$library" | awk 'NF > 4 && $(NF - 2) ~ /^[.](data|bss|tdata|tbss)$/ {print $NF}' | sed 's/[.][0-9]*$//' |

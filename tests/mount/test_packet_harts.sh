@@ -85,7 +85,7 @@ check() {
 	[ "$(grep -vc '^#' "$listing")" = $((3 * $4)) ] || fail "$1 hart $2: $(tail "$listing")"
 	[ ! -s "$mnt/$1/errors.txt" ] || fail "$1: $(cat "$mnt/$1/errors.txt")"
 	! grep '#' "$mnt/$1/records.txt" || fail "$1/records.txt"
-	tr -d ' \n' <"$mnt/$1/info.json" | grep -qE "\"id\":$2,\"instructions\":[0-9]*,\"attempts\":0,\"xlen\":$3" ||
+	tr -d ' \n' <"$mnt/$1/info.json" | grep -qE "\"id\":$2,\"instructions\":[0-9]*,\"attempts\":0,(\"[a-z]*\":0,)*\"xlen\":$3" ||
 		fail "$1: $(cat "$mnt/$1/info.json")"
 }
 

@@ -147,7 +147,7 @@ default() {
 	whole "$capture" 500000
 	# What one is told to try works.
 	sed -n 's/^  hartfs \(cat\|info\) /\1 /p' "$tmp/err" | while read -r line; do
-		eval "\"\$hartfs\" ${line%|*}" >"$tmp/tried" && [ -s "$tmp/tried" ] || echo "$line"
+		eval "\"\$hartfs\" ${line%[|>]*}" >"$tmp/tried" && [ -s "$tmp/tried" ] || echo "$line"
 	done | grep . && fail "$machine: not worth a try"
 	for file in prog libshapes.so; do
 		cmp "$src/$machine/$file" "$dir/$file" || fail "$machine: $file is another one"
