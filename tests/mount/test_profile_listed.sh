@@ -26,9 +26,9 @@ sleep 1
 [ "$(made)" = 0 ] || fail "a walk made $(made) files"
 
 # ---- a look makes them all ----
-# There are no lines, so no lcov.info.
+# There are no lines and no samples, so no lcov.info and no samples.txt.
 profile=$mnt/run7@stf/hart0/profile
-mapfile -t names < <(sed -nE 's/^HF_PROFILE\(\w+, "([^"*]*)", \w+, (SMALL|LARGE),.*/\1/p' "$here/fs/profile/profiles.def" | grep -vx lcov.info | sort)
+mapfile -t names < <(sed -nE 's/^HF_PROFILE\(\w+, "([^"*]*)", \w+, (SMALL|LARGE),.*/\1/p' "$here/fs/profile/profiles.def" | grep -vxE 'lcov.info|samples\.(txt|svg)' | sort)
 [ "${#names[@]}" -gt 12 ] || fail "profiles.def has ${names[*]}"
 [ "$(ls "$profile")" = README.txt ] || fail "the first look: $(ls "$profile")"
 is_complete() { ls -l "$profile" >"$tmp/list" && [ "$(grep -vc 'README.txt$' "$tmp/list")" = $((${#names[@]} + 1)) ]; }

@@ -218,7 +218,7 @@ static bool add_file(void *ctx, const struct hartfs_file *file)
 	struct list *list = ctx;
 
 	CHECK(file->hart != HARTFS_NO_HART || !file->instructions);
-	list->insns = file->instructions;
+	list->insns = file->instructions ? file->instructions : list->insns;
 	snprintf(list->text + strlen(list->text), sizeof list->text - strlen(list->text), "%s %d %s\n", file->path,
 		 (int)file->hart, file->instructions ? "runs" : "-");
 	return --list->most;
@@ -276,8 +276,9 @@ static bool check_size(void *ctx, const struct hartfs_file *file)
 	must(hartfs_view_open(sizes->archive, file->path, &view, &diag));
 	CHECK_EQ(hartfs_view_size(view), file->size);
 	hartfs_view_close(view);
-	/* Which does not list itself, nor the program again that lies beside packets. */
-	if (strcmp(file->path, "info.json") == 0 || strstr(file->path, "trace/program.elf"))
+	/* Which does not list itself, nor the program again that lies beside packets, nor what is no view. */
+	if (strcmp(file->path, "info.json") == 0 || strstr(file->path, "trace/program.elf") ||
+	    strstr(file->path, "/profile/") || strstr(file->path, "/where/"))
 		return true;
 	snprintf(line, sizeof line, "\"%s\": {\n      \"size\": %" PRIu64 "\n", file->path, file->size);
 	if (!strstr(sizes->info, line))
