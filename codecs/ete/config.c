@@ -210,7 +210,7 @@ static int read_itm(struct hf_ete_config *config, const struct hf_setup *setup, 
 {
 	static const char *const words[] = {"1", "4", "16", "64", NULL};
 	static const uint8_t prescalers[] = {1, 4, 16, 64};
-	bool missing;
+	bool missing = false;
 	uint64_t tcr;
 	unsigned which;
 	int err = read_register(setup, id, "ITMTCR", 0, &tcr, &missing, error);
