@@ -77,7 +77,7 @@ static void reopen_log(const struct supervisor *s)
 	if (fd < 0 || s->server_fd < 0)
 		return;
 	hf_reopen_send(s->server_fd, fd);
-	kill(s->server, SIGHUP);
+	kill(s->server, HF_SIGNAL_NEW_LOG);
 }
 
 /* Looked at when the two are open: until then the number may have become that of another connection. */

@@ -100,9 +100,8 @@ static int receive(int supervisor_fd)
 	return fd;
 }
 
-bool hf_reopen_receive(struct hf_plan *plan, int supervisor_fd)
+void hf_reopen_receive(struct hf_plan *plan, int supervisor_fd)
 {
-	bool any = false;
 	int fd;
 
 	/* Of several the last is the newest. */
@@ -110,7 +109,5 @@ bool hf_reopen_receive(struct hf_plan *plan, int supervisor_fd)
 		if (plan->log_fd >= 0 && !put_in_place(plan, fd))
 			hf_log(4, "the log goes on in the old file: %s", strerror(errno));
 		close(fd);
-		any = true;
 	}
-	return any;
 }

@@ -115,6 +115,15 @@ for who in supervisor server both; do
 	wait_until has "$log" 'opened anew' || fail "SIGHUP to $who: no new log"
 	is_mounted "$mnt" && cmp "$archive/random.bin" "$mnt/random.bin" || fail "SIGHUP to $who: the mount does not answer"
 done
+# Nor is the server's own lost while the supervisor's new file is on its way.
+stop "$(server)"
+rm "$log"
+kill -HUP "$(supervisor)"
+wait_until has "$log" 'opened anew' || fail "SIGHUP to supervisor of a stopped server: no new log"
+mv "$log" "$log.2"
+kill -HUP "$(server)"
+kill -CONT "$(server)"
+wait_until has "$log" 'opened anew' || fail "SIGHUP to a server that is about to get a new log: no newer log"
 [ "$(stat -c %a "$log")" = 600 ] || fail "the new log's mode is $(stat -c %a "$log")"
 # A directory that is gone: the old file stays, and says so.
 mkdir "$tmp/logs"
