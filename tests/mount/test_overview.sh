@@ -321,6 +321,10 @@ do_mount --wait
 for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf; do
 	judge "$mnt/$capture/hart0" whole
 done
+for name in '40010000 rv-sys.elf: sort' ' stack, rv-sys.elf' '>10000000<'; do
+	grep -qF -- "$name" "$mnt/boot/rv-sys@stf@gz/hart0/profile/overview.svg" || fail "overview.svg has no $name"
+done
+grep -q '[0-9] heap' "$mnt/boot/rv-sys@stf@gz/hart0/profile/overview.svg" && fail "a machine has a heap"
 judge "$mnt/boot/rv-sys@stf@gz/hart0/at/23456-134567" slice
 # With times: in a slice they begin after its first instruction; a slice of one instruction has none.
 back="clock: instructions, as the time of the trace goes back"
