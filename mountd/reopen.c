@@ -42,7 +42,6 @@ int hf_reopen_log(struct hf_plan *plan)
 
 	if (fd >= 0 && put_in_place(plan, fd)) {
 		close(fd);
-		hf_log(6, "the log was opened anew");
 		return plan->log_fd;
 	}
 	hf_log(4, "%s cannot be opened anew: %s; the log goes on in the old file", plan->log_path, strerror(errno));

@@ -208,6 +208,8 @@ static int serve(struct server *server)
 	if (server->plan->settings->wait)
 		hf_fs_when_idle(server->fs, on_idle, server);
 	err = hf_session_run(&server->session);
+	/* A new log file may have come behind what ended the loop. */
+	on_log_signal(server, HF_SIGNAL_NEW_LOG);
 	/*
 	 * Whatever still hangs now, a decoder, may be left where it is: all that is written is private until it is whole,
 	 * and resumable.
