@@ -310,7 +310,7 @@ int hf_command_record(const struct hf_settings *settings)
 		hf_record_ring_result(rec.ring, &result);
 		if (!result.captures)
 			remove_output(&rec);
-		else if (!hf_record_notes(settings, rec.dirfd, rec.name) && !status)
+		else if (!result.errnum && !hf_record_notes(settings, rec.dirfd, rec.name) && !status)
 			status = HF_EXIT_FAILURE;
 	}
 	hf_record_ring_free(rec.ring);
