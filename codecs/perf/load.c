@@ -592,7 +592,7 @@ static int make_all(struct load *l, struct hf_src **ret_stream)
 
 	if (!err)
 		err = read_contents(l);
-	if (!err && strcmp(l->setup->format, hf_codec_perf.name) == 0) {
+	if (!err && strcmp(l->setup->format, l->setup->reader->name) == 0) {
 		err = make_split(l, ret_stream);
 		return err ? err : tell_undecoded(l);
 	}
