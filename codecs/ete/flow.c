@@ -127,7 +127,7 @@ static struct hf_running running_as(const struct hf_ete_flow *f, uint32_t thread
 	return hf_processes_at(setup->processes, thread, f->s.part < setup->part_count ? setup->parts[f->s.part].time : 0);
 }
 
-/* Where the description tells of processes. A trace may have the numbers of another PID namespace: of these nobody tells. */
+/* Of a description with processes. A trace may have the numbers of another PID namespace: of these nobody tells. */
 static uint32_t thread_of(const struct hf_ete_flow *f)
 {
 	const struct hf_setup *setup = f->setup;
