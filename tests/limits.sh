@@ -30,6 +30,8 @@ codecs/perf/maps.h@HF_PERF_EVENTS_MAX@1 << 21@2,097,152 mappings and threads
 codecs/perf/maps.h@HF_PERF_OBJECTS_MAX@1 << 16@of 65,536 files
 codecs/perf/maps.h@HF_PERF_SPACES_MAX@1 << 20@1,048,576 programs
 codecs/perf/spaces.c@MAPS_MAX@4096@4,096 pieces of code in a process
+codecs/image/kallsyms.h@HF_KALLSYMS_MAX@(UINT64_C(128) << 20)@128 MiB of *kallsyms*
+codecs/perf/programs.c@KERNEL_SPANS@64@64 pieces of the kernel
 codecs/perf/programs.c@PLACES_MAX@1024@1,024 places in all that give names
 fs/profile/transfers.h@HF_TRANSFERS_MAX@(UINT32_C(1) << 21)@pairs of a jump and where it went, for *fdo* | 2,097,152
 fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes

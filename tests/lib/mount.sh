@@ -134,6 +134,13 @@ stands() { ! grep -h '^State:' /proc/"$1"/task/*/status | grep -qv 'T (stopped)'
 # works_in PID DIRECTORY
 works_in() { [ "/proc/$1/cwd" -ef "$2" ]; }
 not_mounted() { ! is_mounted "$1"; }
+# measured DIRECTORY...: of slices, whose files come when they have been measured; nobody waits longer than two seconds.
+measured() {
+	local names directory
+	for directory; do
+		names=$(ls "$directory") && [ -n "$names" ] && [[ $'\n'$names$'\n' != *$'\nINDEXING\n'* ]] || return
+	done
+}
 
 # do_mount [OPTION...]: the test's archive on its mountpoint.
 do_mount() {
@@ -189,19 +196,22 @@ short_boot() {
 	mv "$tmp/short.gz" "$archive/boot/rv-sys.stf.gz"
 }
 
+# For find: what changes by itself is left out. To look into profile/ is to have its files made, which it then lists.
+steady=(! \( \( -name .hartfs -o -path '*/hart[0-9]*/profile' \) -prune \))
+
 # Every regular file below the mount, but not what changes by itself.
 all_files() {
-	(cd "$1" && find . -name .hartfs -prune -o -type f -print | sort)
+	(cd "$1" && find . "${steady[@]}" -type f -print | sort)
 }
 
 # The view directories of the captures.
 view_dirs() {
-	(cd "$mnt" && find . -name .hartfs -prune -o -type d -name '*@*' -print | sort)
+	(cd "$mnt" && find . "${steady[@]}" -type d -name '*@*' -print | sort)
 }
 
 # The listings there are: the big text views.
 listings() {
-	(cd "$mnt" && find . -name .hartfs -prune -o -name listing.txt -print | sort)
+	(cd "$mnt" && find . "${steady[@]}" -name listing.txt -print | sort)
 }
 
 # What must not change about the archive: names, inodes, sizes, times, owners.
