@@ -4,7 +4,7 @@ install(FILES contrib/completion/hartfs.bash DESTINATION ${CMAKE_INSTALL_DATADIR
 	RENAME hartfs)
 install(FILES contrib/completion/_hartfs DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES contrib/completion/hartfs.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES README.md CHANGES.md LICENSE contrib/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGES.md LICENSE debian/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES contrib/systemd/mnt-traces.mount contrib/systemd/mnt-traces.automount
 	contrib/systemd/hartfs-example.conf contrib/systemd/hartfs.logrotate contrib/slurm/hartfs-index.sbatch
 	contrib/examples/count_opcodes.c contrib/examples/print_function.c
@@ -13,6 +13,9 @@ install(FILES contrib/systemd/mnt-traces.mount contrib/systemd/mnt-traces.automo
 # What hartfs-tutorial(7) and README begin with.
 install(DIRECTORY tests/data/archive/boot tests/data/archive/mini DESTINATION ${CMAKE_INSTALL_DATADIR}/hartfs/samples)
 install(FILES tests/data/archive/notes.md tests/data/astf/a64-sys.astf DESTINATION ${CMAKE_INSTALL_DATADIR}/hartfs/samples)
+
+# For PYTHONPATH.
+install(FILES contrib/python/hartfs.py DESTINATION ${CMAKE_INSTALL_DATADIR}/hartfs/python)
 
 # The same unit for the system's manager and for those of users; both find it below the prefixes /usr and /usr/local.
 # It is made when it is installed: the prefix may be another one than that of the build, as it is in a package.

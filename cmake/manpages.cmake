@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# The manual pages from their Markdown sources, hartfs*.SECTION.md, with pandoc if it is there; without it there are none.
+# The manual pages from their Markdown sources, hartfs*.SECTION.md, with pandoc if it is there; without it those that a
+# release has in man/ (contrib/release.sh), or none.
 find_program(PANDOC pandoc DOC "pandoc, for the manual pages")
 if(NOT PANDOC)
+	file(GLOB pages man/*.[0-9])
+	foreach(page ${pages})
+		string(REGEX MATCH "[0-9]$" section ${page})
+		install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+	endforeach()
+	if(pages)
+		return()
+	endif()
 	message(STATUS "no pandoc: the manual pages are not built")
 	return()
 endif()
@@ -12,7 +21,8 @@ foreach(page ${pages})
 	string(REPLACE . "" section ${section})
 	add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/man/${name}
 		COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
-		COMMAND ${PANDOC} --standalone --from markdown --to man --output ${CMAKE_BINARY_DIR}/man/${name}
+		COMMAND ${PANDOC} --standalone --from markdown --to man
+			--metadata "footer=hartfs ${PROJECT_VERSION}" --metadata date=${HARTFS_DATE} --output ${CMAKE_BINARY_DIR}/man/${name}
 			${CMAKE_SOURCE_DIR}/${page}
 		DEPENDS ${CMAKE_SOURCE_DIR}/${page} VERBATIM)
 	list(APPEND HARTFS_MAN_FILES ${CMAKE_BINARY_DIR}/man/${name})

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # README's first commands in a clean Debian 12 (debootstrap, chroot; as root): the demo and the package are made in one
-# new system, from what is committed. The package is installed into another, with what it recommends and two cross
-# compilers, and goes the way of a new user there (tests/mount/test_first_minute.sh).
+# new system, from what is committed; packages made in two directories must have the same bytes, and lintian no errors. The
+# package is installed into another system, with what it recommends and two cross compilers, and goes the way of a new user
+# there (tests/mount/test_first_minute.sh).
 #   contrib/clean.sh [DIRECTORY]    where the systems are made; the bare one is used again if it is there. Without: a
 #                                   temporary one.
 # MIRROR: of Debian.
@@ -48,11 +49,18 @@ mkdir "$work/maker/hartfs"
 git archive HEAD | tar -x -C "$work/maker/hartfs"
 inside maker bash -c 'cd /hartfs && contrib/demo.sh'
 inside maker bash -c "apt-get install -y -q --no-install-recommends $PACKAGING_PACKAGES"
-inside maker bash -c 'cd /hartfs && cmake --preset package && cmake --build --preset package && (cd build/package && cpack)'
+for place in /one /another/place; do
+	mkdir -p "$work/maker$place/hartfs"
+	git archive HEAD | tar -x -C "$work/maker$place/hartfs"
+	inside maker bash -c "cd $place/hartfs && dpkg-buildpackage -b -us -uc && rm ../*.buildinfo ../*.changes"
+	(cd "$work/maker$place" && sha256sum *.deb) | tee "$work/maker$place.sums"
+done
+cmp "$work"/maker/one.sums "$work/maker/another/place.sums"
+inside maker bash -c 'lintian --fail-on error /one/*.deb'
 
 echo "== a system of a user"
 new_system user
-cp "$work"/maker/hartfs/build/package/hartfs_*.deb "$work/user/tmp/hartfs.deb"
+cp "$work"/maker/one/hartfs_*.deb "$work/user/tmp/hartfs.deb"
 cp -r "$work/maker/hartfs/tests" "$work/user/tmp/tests"
 inside user apt-get update -q
 inside user apt-get install -y -q --no-install-recommends g++-riscv64-linux-gnu g++-aarch64-linux-gnu llvm-19 python3

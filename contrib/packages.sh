@@ -2,7 +2,7 @@
 # What hartfs needs from Debian 12: sourced by demo.sh, test.sh, lint.sh and clean.sh. install_packages NAME... as root or with sudo.
 BUILD_PACKAGES="build-essential cmake ninja-build pkg-config libfuse3-dev fuse3 libsqlite3-dev liblzma-dev zlib1g-dev
 	libdeflate-dev libzstd-dev libxxhash-dev libseccomp-dev llvm-19-dev libiberty-dev"
-PACKAGING_PACKAGES="dpkg-dev file"
+PACKAGING_PACKAGES="dpkg-dev debhelper pandoc lintian"
 LINT_PACKAGES="clang-tidy"
 TEST_PACKAGES="acl xz-utils zstd gzip sqlite3 python3 libopencsd-bin binutils-riscv64-unknown-elf qemu-user
 	qemu-system-misc qemu-system-arm clang llvm valgrind g++-riscv64-linux-gnu g++-aarch64-linux-gnu libc6-dev-riscv64-cross libc6-dev-arm64-cross

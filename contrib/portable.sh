@@ -53,7 +53,7 @@ make() {
 	wrapper "$root/hartfs" hartfs ''
 	wrapper "$root/lib/bin/sqlite3" sqlite3 /../..
 	cp "$source/LICENSE" "$root/licences/hartfs"
-	cp "$source/contrib/packaging/copyright" "$root/licences/hartfs-parts"
+	cp "$source/debian/copyright" "$root/licences/hartfs-parts"
 	cp "$source"/README.md "$source"/CHANGES.md "$root"
 	cp -r "$source/contrib/completion" "$root/share/completion"
 	cp -r "$source/tests/data/archive" "$root/samples"

@@ -46,7 +46,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* The version of this header: major * 1000000 + minor * 1000 + patch. */
-#define HARTFS_VERSION_NUMBER 1000u
+#define HARTFS_VERSION_NUMBER 2000u
 /* The version of the library that is in use, comparable with it. */
 unsigned hartfs_version(void);
 

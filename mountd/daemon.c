@@ -74,10 +74,14 @@ static void reopen_log(const struct supervisor *s)
 {
 	int fd = s->plan->log_path ? hf_reopen_log(s->plan) : -1;
 
-	if (fd < 0 || s->server_fd < 0)
+	if (fd < 0)
 		return;
-	hf_reopen_send(s->server_fd, fd);
-	kill(s->server, SIGHUP);
+	if (s->server_fd >= 0) {
+		hf_reopen_send(s->server_fd, fd);
+		kill(s->server, HF_SIGNAL_NEW_LOG);
+	}
+	/* Who reads this may rely on it that a server which ends takes the new file first. */
+	hf_log(6, "the log was opened anew");
 }
 
 /* Looked at when the two are open: until then the number may have become that of another connection. */

@@ -9,6 +9,7 @@
 #include "fs/fs.h"
 #include "fs/base/log_ring.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,9 @@ enum hf_log_target {
 	HF_LOG_FILE, /* with the time of day */
 	HF_LOG_SYSLOG,
 };
+
+/* From supervisor to server: a new log file was sent. Were it SIGHUP, one from elsewhere that comes meanwhile would be lost. */
+#define HF_SIGNAL_NEW_LOG SIGRTMIN
 
 /* verbosity: 0 gives info and more urgent, -1 warnings, -2 errors, 1 debug; on standard error one step less unless
  * the log is what it is there for (chatty). */

@@ -24,12 +24,12 @@ struct hf_plan {
 	size_t skip_count;
 };
 
-/* What the server tells. The supervisor sends it nothing but a new log file, and then SIGHUP to tell of that. */
+/* What the server tells. The supervisor sends it nothing but a new log file, and then HF_SIGNAL_NEW_LOG to tell of that. */
 struct hf_report {
 	enum hf_report_kind {
 		HF_REPORT_MOUNTED = 1, /* there is a mount: to the started process, then to the supervisor */
 		HF_REPORT_READY,       /* the mount answers (or all is indexed): to the started process alone */
-		HF_REPORT_REOPEN,      /* the server got a SIGHUP and has no new log file: to the supervisor */
+		HF_REPORT_REOPEN,      /* the server got a SIGHUP: to the supervisor */
 	} kind;
 	dev_t dev;           /* MOUNTED: of the mount */
 	uint64_t since;      /* MOUNTED: hf_mounts_announce */
@@ -49,7 +49,7 @@ void hf_daemon_go_quiet(struct hf_plan *plan);
 int hf_reopen_log(struct hf_plan *plan);
 /* Gives a log file to the server. */
 void hf_reopen_send(int server_fd, int fd);
-/* In the server: takes the log file that was sent; false if there was none. */
-bool hf_reopen_receive(struct hf_plan *plan, int supervisor_fd);
+/* In the server: takes the newest log file that was sent, if any. */
+void hf_reopen_receive(struct hf_plan *plan, int supervisor_fd);
 
 #endif

@@ -42,7 +42,6 @@ int hf_reopen_log(struct hf_plan *plan)
 
 	if (fd >= 0 && put_in_place(plan, fd)) {
 		close(fd);
-		hf_log(6, "the log was opened anew");
 		return plan->log_fd;
 	}
 	hf_log(4, "%s cannot be opened anew: %s; the log goes on in the old file", plan->log_path, strerror(errno));
@@ -100,9 +99,8 @@ static int receive(int supervisor_fd)
 	return fd;
 }
 
-bool hf_reopen_receive(struct hf_plan *plan, int supervisor_fd)
+void hf_reopen_receive(struct hf_plan *plan, int supervisor_fd)
 {
-	bool any = false;
 	int fd;
 
 	/* Of several the last is the newest. */
@@ -110,7 +108,5 @@ bool hf_reopen_receive(struct hf_plan *plan, int supervisor_fd)
 		if (plan->log_fd >= 0 && !put_in_place(plan, fd))
 			hf_log(4, "the log goes on in the old file: %s", strerror(errno));
 		close(fd);
-		any = true;
 	}
-	return any;
 }

@@ -34,7 +34,8 @@ struct hf_session {
 	struct fuse_session *fuse;
 	struct hf_fs *fs;            /* set before hf_session_run */
 	void (*on_init)(void *ctx);  /* the kernel has got its first answer */
-	void (*on_hangup)(void *ctx); /* SIGHUP came */
+	/* SIGHUP came, or HF_SIGNAL_NEW_LOG */
+	void (*on_log_signal)(void *ctx, int sig);
 	void *ctx;
 
 	pthread_mutex_t lock;        /* of the lists and of what is in them */

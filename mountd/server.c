@@ -56,12 +56,15 @@ static void on_init(void *ctx)
 		say_ready(server, HF_EXIT_OK);
 }
 
-static void on_hangup(void *ctx)
+static void on_log_signal(void *ctx, int sig)
 {
 	struct server *server = ctx;
 
-	/* One that came from elsewhere than the supervisor: the new file comes with the next. */
-	if (server->plan->log_path && !hf_reopen_receive(server->plan, server->supervisor_fd))
+	if (!server->plan->log_path)
+		return;
+	if (sig == HF_SIGNAL_NEW_LOG)
+		hf_reopen_receive(server->plan, server->supervisor_fd);
+	else
 		report(server, (struct hf_report){.kind = HF_REPORT_REOPEN});
 }
 
@@ -197,7 +200,7 @@ static int serve(struct server *server)
 
 	server->session.fs = server->fs;
 	server->session.on_init = on_init;
-	server->session.on_hangup = on_hangup;
+	server->session.on_log_signal = on_log_signal;
 	server->session.ctx = server;
 	if (server->session.block)
 		hf_blocked_start(&server->session);
@@ -205,6 +208,8 @@ static int serve(struct server *server)
 	if (server->plan->settings->wait)
 		hf_fs_when_idle(server->fs, on_idle, server);
 	err = hf_session_run(&server->session);
+	/* A new log file may have come behind what ended the loop. */
+	on_log_signal(server, HF_SIGNAL_NEW_LOG);
 	/*
 	 * Whatever still hangs now, a decoder, may be left where it is: all that is written is private until it is whole,
 	 * and resumable.
@@ -226,6 +231,7 @@ static void block_signals(void)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, HF_SIGNAL_NEW_LOG);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_SETMASK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);

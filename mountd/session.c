@@ -151,8 +151,8 @@ static void wait_for_end(struct hf_session *session, const sigset_t *signals)
 			watch = true;
 		if (sig < 0 || sig == SIGUSR1)
 			continue;
-		if (sig == SIGHUP) {
-			session->on_hangup(session->ctx);
+		if (sig == SIGHUP || sig == HF_SIGNAL_NEW_LOG) {
+			session->on_log_signal(session->ctx, sig);
 			continue;
 		}
 		hf_log(6, "ending on signal %d", sig);
@@ -170,6 +170,7 @@ int hf_session_run(struct hf_session *session)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, HF_SIGNAL_NEW_LOG);
 	sigaddset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	sigaction(SIGUSR2, &(struct sigaction){.sa_handler = wake_up}, NULL);

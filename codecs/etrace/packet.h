@@ -78,11 +78,6 @@ static inline unsigned hf_etrace_map_width(unsigned branches)
 	return branches == 0 ? 0 : branches == 1 ? 1 : (2u << (31 - __builtin_clz(branches))) - 1;
 }
 
-static inline bool hf_etrace_is_sync(const struct hf_etrace_packet *pkt)
-{
-	return pkt->format == 3 && pkt->subformat <= HF_ETRACE_TRAP;
-}
-
 /* Its address is an index of the jump target cache. */
 static inline bool hf_etrace_is_index(const struct hf_etrace_packet *pkt)
 {

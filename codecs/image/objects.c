@@ -18,39 +18,70 @@ static int by_start(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static void add_segments(struct hf_objects *objects, const struct hf_elf_file *file, uint64_t bias, const char *path)
+/* [first, beyond) of the segment, if there is something in it. */
+static void add_part(struct hf_objects *objects, const struct hf_object *like, enum hf_object_part part, uint64_t first,
+		     uint64_t beyond)
+{
+	struct hf_object *object = &objects->at[objects->count];
+
+	if (__builtin_add_overflow(first, like->bias, &object->start) ||
+	    __builtin_add_overflow(beyond, like->bias, &object->end) || object->start >= object->end)
+		return;
+	*object = (struct hf_object){.start = object->start, .end = object->end, .bias = like->bias, .part = (uint8_t)part};
+	hf_name_file(object->name, like->name);
+	objects->count++;
+}
+
+static void add_segments(struct hf_objects *code, struct hf_objects *data, const struct hf_elf_file *file,
+			 const struct hf_object *like)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const struct hf_elf_segment *segment = &file->segments[i];
-		struct hf_object *object = &objects->at[objects->count];
-		const uint64_t start = segment->address + bias;
+		const uint64_t address = segment->address, filled = address + segment->size;
 
-		if (!(segment->flags & HF_ELF_X) || __builtin_add_overflow(start, segment->memory_size, &object->end))
+		if (segment->flags & HF_ELF_X) {
+			add_part(code, like, HF_OBJECT_CODE, address, address + segment->memory_size);
 			continue;
-		object->start = start;
-		object->bias = bias;
-		hf_name_file(object->name, path);
-		objects->count++;
+		}
+		add_part(data, like, segment->flags & HF_ELF_W ? HF_OBJECT_DATA : HF_OBJECT_CONSTANTS, address, filled);
+		add_part(data, like, HF_OBJECT_ZEROS, filled, address + segment->memory_size);
 	}
+}
+
+/* more: pieces for which there is to be room. */
+static int make_room(struct hf_objects *objects, size_t more)
+{
+	struct hf_object *bigger = realloc(objects->at, (objects->count + more + 1) * sizeof *bigger);
+
+	objects->at = bigger ? bigger : objects->at;
+	return bigger ? 0 : HF_ERR_NOMEM;
+}
+
+static void sort(struct hf_objects *objects)
+{
 	if (objects->count)
 		qsort(objects->at, objects->count, sizeof *objects->at, by_start);
 }
 
-int hf_objects_add(struct hf_objects *objects, struct hf_src *elf, uint64_t bias, const char *path)
+int hf_objects_add(struct hf_objects *code, struct hf_objects *data, struct hf_src *elf, uint64_t bias,
+		   const char *path)
 {
+	struct hf_object like = {.bias = bias};
 	struct hf_elf_file file;
-	struct hf_object *bigger;
 	int err = hf_elf_file_open(elf, &file, NULL);
 
 	if (err)
 		return hf_err_is_passing(err) ? err : 0;
-	bigger = realloc(objects->at, (objects->count + file.segment_count + 1) * sizeof *bigger);
-	if (bigger) {
-		objects->at = bigger;
-		add_segments(objects, &file, bias, path);
-	}
+	hf_name_file(like.name, path);
+	err = make_room(code, file.segment_count);
+	if (!err)
+		err = make_room(data, 2 * file.segment_count);
+	if (!err)
+		add_segments(code, data, &file, &like);
+	sort(code);
+	sort(data);
 	hf_elf_file_close(&file);
-	return bigger ? 0 : HF_ERR_NOMEM;
+	return err;
 }
 
 void hf_objects_fini(struct hf_objects *objects)

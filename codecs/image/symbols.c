@@ -29,7 +29,7 @@ struct hf_symbols {
 	size_t lines_count;
 	struct hf_inlined **inlined; /* the same */
 	size_t inlined_count;
-	struct hf_objects objects;
+	struct hf_objects objects, data; /* code, and what is none */
 	uint16_t machine;
 };
 
@@ -328,6 +328,7 @@ void hf_symbols_free(struct hf_symbols *symbols)
 	for (size_t i = 0; i < symbols->inlined_count; i++)
 		hf_inlined_free(symbols->inlined[i]);
 	hf_objects_fini(&symbols->objects);
+	hf_objects_fini(&symbols->data);
 	free(symbols->inlined);
 	free(symbols->lines);
 	free(symbols->own);
@@ -474,7 +475,7 @@ void hf_symbols_inlined_at(const struct hf_symbols *symbols, uint64_t pc, struct
 
 int hf_symbols_add_object(struct hf_symbols *symbols, struct hf_src *elf, uint64_t bias, const char *path)
 {
-	return hf_objects_add(&symbols->objects, elf, bias, path);
+	return hf_objects_add(&symbols->objects, &symbols->data, elf, bias, path);
 }
 
 const struct hf_object *hf_symbols_object_at(const struct hf_symbols *symbols, uint64_t pc)
@@ -487,6 +488,19 @@ const struct hf_object *hf_symbols_next_object(const struct hf_symbols *symbols,
 	const size_t next = object ? (size_t)(object - symbols->objects.at) + 1 : 0;
 
 	return next < symbols->objects.count ? &symbols->objects.at[next] : NULL;
+}
+
+static const struct hf_object *nearer(const struct hf_objects *objects, uint64_t address, const struct hf_object *than)
+{
+	for (size_t i = 0; i < objects->count; i++)
+		if (objects->at[i].end > address && (!than || objects->at[i].start < than->start))
+			than = &objects->at[i];
+	return than;
+}
+
+const struct hf_object *hf_symbols_part_from(const struct hf_symbols *symbols, uint64_t address)
+{
+	return symbols ? nearer(&symbols->data, address, nearer(&symbols->objects, address, NULL)) : NULL;
 }
 
 size_t hf_symbols_memory(const struct hf_symbols *symbols)
@@ -503,7 +517,7 @@ size_t hf_symbols_memory(const struct hf_symbols *symbols)
 		bytes += hf_inlined_memory(symbols->inlined[i]);
 	for (size_t i = 0; i < symbols->own_count; i++)
 		bytes += hf_symbols_memory(symbols->own[i].symbols);
-	return bytes + symbols->objects.count * sizeof *symbols->objects.at + sizeof *symbols;
+	return bytes + (symbols->objects.count + symbols->data.count) * sizeof *symbols->objects.at + sizeof *symbols;
 }
 
 size_t hf_symbols_count(const struct hf_symbols *symbols)

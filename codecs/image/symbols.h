@@ -68,6 +68,10 @@ const struct hf_object *hf_symbols_object_at(const struct hf_symbols *symbols, u
 /* The file behind that one, in the order of addresses, a piece for each segment; the first one behind NULL. */
 const struct hf_object *hf_symbols_next_object(const struct hf_symbols *symbols, const struct hf_object *object);
 
+/* Of the files' parts, code or not, that end behind an address the first; NULL: there is none. Borrowed from symbols, which
+ * may be NULL. Takes time in proportion to the parts. */
+const struct hf_object *hf_symbols_part_from(const struct hf_symbols *symbols, uint64_t address);
+
 /* From here on that hart has symbols of its own, which are owned by symbols, also on failure. */
 int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_symbols *own);
 /* Those that are the hart's: its own, or symbols itself. */

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static_assert(HF_STF_STRINGS_MAX <= HF_STREAM_HEAD, "the first window is no more than an opening may read");
+static_assert(HF_STF_STRINGS_MAX <= HF_STREAM_HEAD, "the window is no more than an opening may read");
+
+/* So much of a stream is read first: a usual header, and accesses enough to show their unit. */
+#define HEAD (UINT64_C(32) << 10)
 
 /* The walk over the records of the header. */
 struct walk {
@@ -300,9 +303,29 @@ static void fill_info(struct hf_stf_stream *s, uint32_t hart)
 	}
 }
 
+/* Looks at more and more of the body until it shows in which unit it has sizes of accesses. */
+static int find_unit(struct walk *w)
+{
+	const uint64_t most = w->at + HF_STF_UNIT_BYTES < HF_STF_STRINGS_MAX ? HF_STF_STRINGS_MAX - w->at : HF_STF_UNIT_BYTES;
+	uint64_t bytes = w->at < HEAD / 2 ? HEAD - w->at : HEAD;
+
+	for (;;) {
+		uint64_t there;
+		int err;
+
+		w->reader.src->until = w->at + bytes;
+		err = need(w, bytes);
+		if (err < 0)
+			return err;
+		there = hf_reader_there(&w->reader, w->at);
+		if (hf_stf_header_find_unit(w->h, here(w), (size_t)(there < bytes ? there : bytes)) || err || bytes == most)
+			return 0;
+		bytes = 2 * bytes < most ? 2 * bytes : most;
+	}
+}
+
 static int read_header(struct hf_stf_stream *s, struct walk *w)
 {
-	uint64_t shown; /* bytes of the body that show the unit */
 	uint32_t hart;
 	int err;
 
@@ -314,17 +337,12 @@ static int read_header(struct hf_stf_stream *s, struct walk *w)
 		return err;
 	w->at += HF_STF_SIZE_END_HEADER;
 	s->header.body = w->at;
-	shown = w->at + HF_STF_UNIT_BYTES < HF_STF_STRINGS_MAX ? HF_STF_STRINGS_MAX - w->at : HF_STF_UNIT_BYTES;
-	err = need(w, shown);
-	if (err < 0)
-		return err;
 	if (s->header.isa == HF_STF_ISA_RISCV)
 		s->header.extensions =
 			hf_riscv_arch_extensions((const char *)s->header.extended.p, s->header.extended.n);
-	if (shown > hf_reader_there(&w->reader, w->at))
-		shown = hf_reader_there(&w->reader, w->at);
-	if (s->header.has[HF_STF_ISA])
-		hf_stf_header_find_unit(&s->header, here(w), (size_t)shown);
+	err = s->header.has[HF_STF_ISA] ? find_unit(w) : 0;
+	if (err)
+		return err;
 	hart = s->header.features & HF_STF_FEATURE_MULTI_CORE ? first_hart(w) : 0;
 	s->json = hf_stf_header_json(&s->header);
 	if (!s->json)
@@ -337,18 +355,21 @@ int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 {
 	struct hf_stf_stream *s = calloc(1, sizeof *s);
 	struct walk w = {.diag = diag};
+	const uint64_t until = src->until;
 	int err;
 
 	(void)setup;
 	if (!s)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	w.h = &s->header;
+	src->until = HEAD;
 	err = hf_reader_init(&w.reader, src, HF_STF_STRINGS_MAX);
 	if (err)
 		hf_diag_set(diag, err, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	else
 		err = read_header(s, &w);
 	hf_reader_fini(&w.reader);
+	src->until = until;
 	if (err)
 		hf_stf_close(&s->stream);
 	else

@@ -72,8 +72,8 @@ void hf_stf_close(struct hf_stream *stream);
 
 extern const struct hf_codec hf_codec_stf;
 
-/* Sets h->bits by the n bytes at p, with which the body begins. */
-void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n);
+/* Sets h->bits by the n bytes at p, with which the body begins. True: what follows would change nothing. */
+bool hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n);
 
 /* Whether bytes is one of sizes: powers of two, OR-ed. */
 static inline bool hf_stf_is_one_size(uint32_t bytes, unsigned sizes)

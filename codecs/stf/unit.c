@@ -6,7 +6,7 @@
 /* Accesses of one group that are looked at, */
 #define NUMBERS_MAX 16
 /* and those of the stream that are enough. */
-#define SHOWN_MAX 4096
+#define SHOWN_MAX 256
 
 struct votes {
 	uint16_t numbers[NUMBERS_MAX]; /* what the records of this group have for a size */
@@ -48,7 +48,7 @@ static void take(struct votes *v, const struct hf_stf_record *rec, enum hf_isa *
 	}
 }
 
-void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n)
+bool hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n)
 {
 	enum hf_isa isa = hf_stf_isa_of_iem(h->isa, h->iem);
 	struct votes v = {.count = 0};
@@ -56,7 +56,7 @@ void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n
 	if (h->isa != HF_STF_ISA_RISCV) { /* under ARM it is ours to say: bytes (hartfs-stf(5)) */
 		h->bits = false;
 		h->unit_shown = true;
-		return;
+		return true;
 	}
 	while (n && v.bits + v.bytes < SHOWN_MAX) {
 		struct hf_stf_record rec = {0};
@@ -73,4 +73,5 @@ void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n
 	h->unit_shown = v.bits + v.bytes != 0;
 	if (v.bits != v.bytes)
 		h->bits = v.bits > v.bytes;
+	return v.bits + v.bytes >= SHOWN_MAX;
 }

@@ -67,12 +67,6 @@ void hf_json_u64(struct hf_json *json, const char *name, uint64_t value)
 	hf_sink_printf(json->sink, "%llu", (unsigned long long)value);
 }
 
-void hf_json_fixed(struct hf_json *json, const char *name, double value, int digits)
-{
-	lead(json, name);
-	hf_sink_printf(json->sink, "%.*f", digits, value);
-}
-
 void hf_json_bool(struct hf_json *json, const char *name, bool value)
 {
 	lead(json, name);

@@ -25,7 +25,6 @@ void hf_json_open(struct hf_json *json, const char *name, char bracket);
 void hf_json_close(struct hf_json *json, char bracket);
 void hf_json_string(struct hf_json *json, const char *name, const char *value);
 void hf_json_u64(struct hf_json *json, const char *name, uint64_t value);
-void hf_json_fixed(struct hf_json *json, const char *name, double value, int digits);
 void hf_json_bool(struct hf_json *json, const char *name, bool value);
 /* Members that are JSON already: "\"a\":1,\"b\":2"; "" adds nothing. */
 void hf_json_raw(struct hf_json *json, const char *members);

@@ -147,8 +147,9 @@ static int run(struct hf_job *job, struct hf_worker *worker)
 		return 0;
 	err = hf_answer_make(text.made.capture, text.made.version, hf_profile_make, &text, worker);
 	if (!err) {
-		hf_profile_told(profiles, &text);
+		/* Counted before it is listed. */
 		hf_metrics_add(&common->metrics.profiles, 1);
+		hf_profile_told(profiles, &text);
 	}
 	hf_sink_fini_memory(&text.text);
 	if (err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED || hf_err_is_shortage(err))

@@ -15,9 +15,13 @@
 /* The smallest blocks: of 64 bytes, as a summary has them. */
 #define HF_BLOCK_SHIFT 6u
 
+/* What the memory of a block is used for, as far as it is known. */
+enum { HF_BLOCK_STACK = 1, HF_BLOCK_HEAP = 2 };
+
 struct hf_block_row {
 	uint64_t block; /* its addresses less the low bits */
 	float *cell;	/* for each column: a sum, or a set of bits */
+	uint8_t holds;
 };
 
 struct hf_block_map {

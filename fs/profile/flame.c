@@ -6,13 +6,14 @@
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/frames.h"
+#include "fs/profile/pictures.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 enum {
 	ROW = 17, /* of a frame, in pixels, as in flame.js */
-	TOP = 92,
+	TOP = 110,
 	STATIC_FRAMES = 300,
 	/* Script, style and the static frames take the rest of a MB. */
 	DATA_MAX = 700 << 10,
@@ -23,6 +24,7 @@ struct flame {
 	const struct hf_profiled *of;
 	struct hf_frames frames;
 	struct hf_sink *sink;
+	bool links;
 	uint32_t *by_size; /* numbers of frames */
 	uint32_t kept, names;
 	uint32_t *number; /* of each name of a kept frame, from 1; 0: it has none */
@@ -242,8 +244,8 @@ static void put_legend(const struct flame *f)
 
 	for (size_t i = 0; i < sizeof legend / sizeof *legend; i++) {
 		hf_sink_printf(f->sink,
-			       "<g class=\"%s\"><rect x=\"%d\" y=\"26\" width=\"11\" height=\"11\"/><text x=\"%d\" "
-			       "y=\"36\">%s</text></g>\n",
+			       "<g class=\"%s\"><rect x=\"%d\" y=\"43\" width=\"11\" height=\"11\"/><text x=\"%d\" "
+			       "y=\"53\">%s</text></g>\n",
 			       legend[i].class, x, x + 16, legend[i].text);
 		x += 34 + 7 * (int)strlen(legend[i].text);
 	}
@@ -252,31 +254,38 @@ static void put_legend(const struct flame *f)
 static void put_head(const struct flame *f)
 {
 	const uint32_t without = f->frames.count - f->kept;
+	struct hf_svg svg = {.sink = f->sink};
 
 	hf_sink_printf(f->sink,
 		       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fg\" width=\"100%%\" height=\"%u\" "
 		       "data-top=\"%d\" role=\"img\" aria-label=\"flame graph of hart%" PRIu32 "\">\n<style>\n",
 		       TOP + (static_depth(f) + 1) * ROW + 12, TOP, f->of->hart);
 	hf_sink_write(f->sink, hf_embedded_flame_css.bytes, hf_embedded_flame_css.size);
+	hf_sink_printf(f->sink, "</style>\n");
+	if (f->links)
+		hf_picture_put_window(f->of, &svg);
 	hf_sink_printf(f->sink,
-		       "</style>\n<desc>Each frame is a function in a chain of calls; its width is the instructions retired in "
+		       "<desc>Each frame is a function in a chain of calls; its width is the instructions retired in "
 		       "it and in what it called. Callees are in the order of names, not of time. %" PRIu32 " of %" PRIu32
 		       " frames are here; the others are summed in frames called (left out).</desc>\n",
 		       f->kept, f->frames.count);
-	hf_sink_printf(f->sink,
-		       "<text class=\"fg-title\" x=\"10\" y=\"17\">hart%" PRIu32 ": ", f->of->hart);
+	hf_picture_put_name(f->of, &svg, "fg-title", 10);
+	hf_sink_printf(f->sink, "<text x=\"10\" y=\"34\">hart%" PRIu32 ": ", f->of->hart);
 	hf_put_grouped(f->sink, f->frames.frame[0].total);
 	hf_sink_printf(f->sink, " instructions in ");
 	hf_put_grouped(f->sink, f->frames.count);
 	hf_sink_printf(f->sink, " frames%s</text>\n", f->of->sampled ? ", estimated from where chunks begin" : "");
 	put_legend(f);
+	if (f->links)
+		hf_picture_put_up(f->of, &svg, "flame.svg", 480, 53);
 	hf_sink_printf(f->sink,
-		       "<text class=\"fg-note fg-found\" x=\"210\" y=\"60\"></text>\n"
-		       "<text class=\"fg-button fg-reset\" x=\"360\" y=\"60\" visibility=\"hidden\">reset zoom</text>\n"
-		       "<text class=\"fg-note fg-status fg-top\" x=\"10\" y=\"84\">");
+		       "<text class=\"fg-note fg-found\" x=\"210\" y=\"78\"></text>\n"
+		       "<text class=\"fg-button fg-invert\" x=\"360\" y=\"78\" visibility=\"hidden\">invert</text>\n"
+		       "<text class=\"fg-button fg-reset\" x=\"430\" y=\"78\" visibility=\"hidden\">reset zoom</text>\n"
+		       "<text class=\"fg-note fg-status fg-top\" x=\"10\" y=\"102\">");
 	if (without) {
 		hf_put_grouped(f->sink, without);
-		hf_sink_printf(f->sink, " small frames are summed in (left out). ");
+		hf_sink_printf(f->sink, " small frames are in (left out). ");
 	}
 	hf_sink_printf(f->sink, "Callees are in the order of names, not of time.</text>\n");
 }
@@ -294,13 +303,18 @@ static void put_all(const struct flame *f)
 	hf_sink_printf(f->sink, "]]></script>\n</svg>\n");
 }
 
-int hf_profile_flame(const struct hf_profiled *of, struct hf_sink *sink)
+int hf_flame_put(const struct hf_profiled *of, bool links, struct hf_sink *sink)
 {
-	struct flame f = {.of = of, .sink = sink};
+	struct flame f = {.of = of, .sink = sink, .links = links};
 	int err = make(&f);
 
 	if (!err)
 		put_all(&f);
 	fini(&f);
 	return err ? err : sink->err;
+}
+
+int hf_profile_flame(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	return hf_flame_put(of, true, sink);
 }

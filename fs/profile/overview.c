@@ -3,19 +3,19 @@
  * overview.svg: what a hart did against time, from left to right: privilege, traps and losses, depth of calls, code and
  * data. Clicking a 32nd of it leads to that slice.
  */
-#include "fs/profile/overview.h"
 #include "fs/base/human.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/overview_parts.h"
+#include "fs/profile/pictures.h"
 #include "fs/profile/timeline_source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Pixels from top to bottom; ticks of the axis. */
-enum { AXIS = 24, TICKS = 4 };
+/* Pixels from top to bottom, of ordinals and of times; ticks of the axis. */
+enum { AXIS = 24, TIME = 14, TICKS = 4 };
 
 /* A slice of so many instructions is looked at as text. */
 #define LISTED UINT64_C(100000)
@@ -31,23 +31,18 @@ static void say_blocks(struct hf_overview *o, const struct hf_block_map *map)
 		   1u << map->shift % 10, units[map->shift / 10]);
 }
 
-#define NO_LABEL UINT32_MAX
-
-/* What a group of blocks is called: where it begins, and what executes most in it. */
-static void put_group(struct hf_overview *o, const struct hf_map_drawing *d, const struct hf_map_group *group,
-		      uint32_t label)
+/* A group of blocks: its name in a line above it, and in full when somebody points at it. */
+static void put_group(struct hf_overview *o, const struct hf_map_drawing *d, const struct hf_map_group *group)
 {
 	const uint64_t first = d->map->row[group->first].block << d->map->shift,
 		       last = (d->map->row[group->end - 1].block << d->map->shift) +
 			      ((UINT64_C(1) << d->map->shift) - 1);
+	const uint32_t name = group->named ? HF_MAP_NAME : 0;
 	const struct hf_hottest_function *most =
 		d->map->sums ? hf_hottest_get(&o->t->hottest, first, last, HF_HOTTEST_PARTS) : NULL;
-	const uint32_t bottom = label != NO_LABEL && group->bottom < label + HF_OVERVIEW_LABEL
-					? label + HF_OVERVIEW_LABEL
-					: group->bottom;
 
-	hf_svg_open(&o->svg, "svg", "y=\"%" PRIu32 "\" width=\"%d%%\" height=\"%" PRIu32 "\"", o->y + group->top,
-		    HF_OVERVIEW_PLOT_X / 100 - 1, bottom - group->top);
+	hf_svg_open(&o->svg, "svg", "y=\"%" PRIu32 "\" width=\"100%%\" height=\"%" PRIu32 "\"", o->y + group->top - name,
+		    group->bottom - group->top + name);
 	hf_svg_open_plain(&o->svg, "title");
 	hf_svg_say(&o->svg, "%" PRIx64 " to %" PRIx64, first, last);
 	if (most && most->symbol) {
@@ -55,46 +50,30 @@ static void put_group(struct hf_overview *o, const struct hf_map_drawing *d, con
 		hf_svg_say_name(&o->svg, most->symbol->name, most->symbol->name_size);
 	}
 	hf_svg_close(&o->svg);
-	hf_svg_put(&o->svg, "rect", "width=\"100%%\" height=\"100%%\" fill-opacity=\"0\"");
-	if (label != NO_LABEL) {
-		hf_svg_open(&o->svg, "text", "class=\"ov-place\" x=\"4\" y=\"%" PRIu32 "\"", label - group->top + 9);
-		hf_svg_say(&o->svg, "%" PRIx64 "%s", first, most && most->symbol ? " " : "");
-		if (most && most->symbol)
-			hf_svg_say_name(&o->svg, most->symbol->name, most->symbol->name_size);
+	hf_svg_put(&o->svg, "rect", "width=\"%d%%\" height=\"100%%\" fill-opacity=\"0\"", HF_OVERVIEW_PLOT_X / 100);
+	if (name) {
+		hf_svg_open(&o->svg, "text", "class=\"ov-place\" x=\"2\" y=\"11\"");
+		hf_overview_say_place(o, d, group, most ? most->symbol : NULL);
 		hf_svg_close(&o->svg);
 	}
 	hf_svg_close(&o->svg);
-}
-
-/* Each has a name that is shown when somebody points at it; as many as have room have a label. */
-static void put_groups(struct hf_overview *o, const struct hf_map_drawing *d)
-{
-	uint32_t free_from = 0;
-
-	for (uint32_t i = 0; i < d->groups; i++) {
-		const struct hf_map_group *group = &d->group[i];
-		uint32_t label = group->top > free_from ? group->top : free_from;
-
-		if (label != group->top && label + HF_OVERVIEW_LABEL > group->bottom)
-			label = NO_LABEL;
-		else
-			free_from = label + HF_OVERVIEW_LABEL;
-		put_group(o, d, group, label);
-	}
 }
 
 static int put_map(struct hf_overview *o, const struct hf_map_drawing *d)
 {
 	int err;
 
-	put_groups(o, d);
 	hf_overview_open_plot(o, d->height, d->map->columns, d->height);
 	err = hf_map_put(d, &o->svg);
 	hf_svg_begin_path(&o->svg, "ov-break");
 	for (uint32_t i = 1; i < d->groups; i++)
-		hf_sink_printf(o->svg.sink, "M0 %" PRIu32 "H%" PRIu32, d->group[i].top - d->gap / 2, d->map->columns);
+		if (!d->group[i].named)
+			hf_sink_printf(o->svg.sink, "M0 %" PRIu32 "H%" PRIu32, d->group[i].top - d->gap / 2,
+				       d->map->columns);
 	hf_svg_end_path(&o->svg);
 	hf_svg_close(&o->svg);
+	for (uint32_t i = 0; i < d->groups; i++)
+		put_group(o, d, &d->group[i]);
 	o->y += d->height + HF_OVERVIEW_SPACE;
 	return err;
 }
@@ -103,7 +82,7 @@ static int put_code(struct hf_overview *o)
 {
 	const uint32_t scale = 230;
 
-	hf_overview_open_label(o, "", o->y + 2, HF_OVERVIEW_HEAD);
+	hf_overview_open_label(o, "", o->y + 2);
 	hf_svg_say(&o->svg, "code");
 	hf_overview_close_label(o);
 	hf_overview_open_line(o, o->y);
@@ -127,7 +106,7 @@ static int put_data(struct hf_overview *o)
 {
 	static const char *const names[] = {"", "read", "written", "both"};
 
-	hf_overview_open_label(o, "", o->y + 2, HF_OVERVIEW_HEAD);
+	hf_overview_open_label(o, "", o->y + 2);
 	hf_svg_say(&o->svg, "data");
 	hf_overview_close_label(o);
 	hf_overview_open_line(o, o->y);
@@ -160,12 +139,41 @@ static void say_ordinal(struct hf_overview *o, uint64_t ordinal)
 		hf_svg_say(&o->svg, "%s", hf_human_count(text, ordinal));
 }
 
-static void put_axis(struct hf_overview *o)
+/* From left to right, at each step-th tick. */
+static void put_ticks(struct hf_overview *o, uint32_t step, bool time)
 {
 	static const char *const anchors[TICKS + 1] = {"start", "middle", "middle", "middle", "end"};
+	const uint64_t *start = o->t->part.start;
+	char text[HF_HUMAN_SIZE];
 
-	hf_overview_open_label(o, "ov-note", o->y + 5, HF_OVERVIEW_LABEL + 4);
-	hf_svg_say(&o->svg, "instruction");
+	for (uint32_t i = 0; i <= TICKS; i += step) {
+		const uint32_t part = i * HF_HOTTEST_PARTS / TICKS, x = HF_OVERVIEW_PLOT_X + HF_OVERVIEW_PLOT_W * i / TICKS;
+
+		if (time && !o->timed[part])
+			continue;
+		hf_svg_open(&o->svg, "text", "x=\"%" PRIu32 ".%02" PRIu32 "%%\" y=\"%" PRIu32 "\" text-anchor=\"%s\"",
+			    x / 100, x % 100, o->y + 15, anchors[i]);
+		if (time)
+			hf_svg_say(&o->svg, "%s", hf_human_count(text, o->time[part]));
+		else
+			say_ordinal(o, i == TICKS && o->t->insns ? start[part] - 1 : start[part]);
+		hf_svg_close(&o->svg);
+	}
+}
+
+static bool has_time(const struct hf_overview *o)
+{
+	bool timed = false;
+
+	for (uint32_t i = 0; i <= TICKS; i += 2)
+		timed |= o->timed[i * HF_HOTTEST_PARTS / TICKS];
+	return timed;
+}
+
+static void put_axis(struct hf_overview *o)
+{
+	hf_overview_open_label(o, "ov-note", o->y + 5);
+	hf_svg_say(&o->svg, "ordinal");
 	hf_overview_close_label(o);
 	hf_overview_open_plot(o, 4, HF_HOTTEST_PARTS, 4);
 	hf_svg_begin_path(&o->svg, "ov-axis");
@@ -174,16 +182,16 @@ static void put_axis(struct hf_overview *o)
 		hf_sink_printf(o->svg.sink, "M%" PRIu32 " 0v4", i);
 	hf_svg_end_path(&o->svg);
 	hf_svg_close(&o->svg);
-	for (uint32_t i = 0; i <= TICKS; i++) {
-		const uint64_t ordinal = o->t->part.start[i * HF_HOTTEST_PARTS / TICKS];
-		const uint32_t x = HF_OVERVIEW_PLOT_X + HF_OVERVIEW_PLOT_W * i / TICKS;
-
-		hf_svg_open(&o->svg, "text", "x=\"%" PRIu32 ".%02" PRIu32 "%%\" y=\"%" PRIu32 "\" text-anchor=\"%s\"",
-			    x / 100, x % 100, o->y + 15, anchors[i]);
-		say_ordinal(o, i == TICKS && o->t->insns ? ordinal - 1 : ordinal);
-		hf_svg_close(&o->svg);
-	}
+	put_ticks(o, 1, false);
 	o->y += AXIS;
+	if (!has_time(o))
+		return;
+	hf_overview_open_label(o, "ov-note", o->y - 3);
+	hf_svg_say(&o->svg, "time");
+	hf_overview_close_label(o);
+	o->y -= 8;
+	put_ticks(o, 2, true);
+	o->y += TIME + 8;
 }
 
 /* ---- slices ---- */
@@ -234,30 +242,35 @@ static void put_links(struct hf_overview *o, uint32_t from)
 
 /* ---- around it ---- */
 
+static void open_note(struct hf_overview *o, const char *class, unsigned y)
+{
+	hf_svg_open(&o->svg, "text", "class=\"%s\" x=\"4\" y=\"%u\"", class, y);
+}
+
 static void put_title(struct hf_overview *o, bool links)
 {
 	char text[HF_HUMAN_SIZE];
 	const uint64_t insns = o->t->insns;
 
-	hf_svg_open(&o->svg, "text", "class=\"ov-title\" x=\"4\" y=\"17\"");
-	if (o->of->source) {
-		hf_svg_say_name(&o->svg, o->of->source->open->capture->path,
-				strlen(o->of->source->open->capture->path));
-		hf_svg_say(&o->svg, ", ");
-	}
+	hf_picture_put_name(o->of, &o->svg, "ov-title", 4);
+	open_note(o, "", 34);
 	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instruction%s", o->of->hart, hf_human_count(text, insns),
 		   insns == 1 ? "" : "s");
 	if (!hf_profile_is_whole(o->of->source))
 		hf_svg_say(&o->svg, " from %s on", hf_human_count(text, o->t->first));
 	hf_svg_close(&o->svg);
-	hf_svg_open(&o->svg, "text", "class=\"ov-note\" x=\"4\" y=\"34\"");
-	hf_svg_say(&o->svg, "A column is %s instruction%s. ", hf_human_count(text, insns / o->t->columns),
+	open_note(o, "ov-note", 48);
+	hf_svg_say(&o->svg, "A column is %s instruction%s.", hf_human_count(text, insns / o->t->columns),
 		   insns / o->t->columns == 1 ? "" : "s");
 	if (!o->t->exact)
-		hf_svg_say(&o->svg, "Positions are accurate to a chunk, up to 16,384 instructions. ");
-	if (links)
-		hf_svg_say(&o->svg, "Click to see a part.");
+		hf_svg_say(&o->svg, " Positions are accurate to 16,384 instructions.");
 	hf_svg_close(&o->svg);
+	if (!links)
+		return;
+	open_note(o, "ov-note", 62);
+	hf_svg_say(&o->svg, "Click to see a part.");
+	hf_svg_close(&o->svg);
+	hf_picture_put_up(o->of, &o->svg, "overview.svg", 180, 62);
 }
 
 static void put_description(struct hf_overview *o)
@@ -292,7 +305,7 @@ static uint32_t height_of(const struct hf_overview *o)
 	return HF_OVERVIEW_MODES_AT + HF_OVERVIEW_MODES + HF_OVERVIEW_SPACE +
 	       hf_overview_lanes(o->t) * (HF_OVERVIEW_LANE + HF_OVERVIEW_SPACE - 2) + HF_OVERVIEW_DEPTH +
 	       HF_OVERVIEW_SPACE + HF_OVERVIEW_HEAD + o->code.height + HF_OVERVIEW_SPACE + HF_OVERVIEW_HEAD +
-	       (o->data.height ? o->data.height + HF_OVERVIEW_SPACE : 0) + AXIS;
+	       (o->data.height ? o->data.height + HF_OVERVIEW_SPACE : 0) + AXIS + (has_time(o) ? TIME : 0);
 }
 
 static int put_all(struct hf_overview *o, bool links)
@@ -306,6 +319,8 @@ static int put_all(struct hf_overview *o, bool links)
 	hf_svg_open_plain(&o->svg, "style");
 	hf_sink_write(o->svg.sink, hf_embedded_overview_css.bytes, hf_embedded_overview_css.size);
 	hf_svg_close(&o->svg);
+	if (links)
+		hf_picture_put_window(o->of, &o->svg);
 	put_description(o);
 	put_title(o, links);
 	hf_overview_put_legend(o);
@@ -328,6 +343,8 @@ static int put_overview(struct hf_overview *o, bool links)
 {
 	int err = hf_timeline_make(o->of, &o->t);
 
+	if (!err)
+		err = hf_overview_look(o);
 	if (!err)
 		err = hf_map_lay_out(&o->t->code, &o->code);
 	if (!err)

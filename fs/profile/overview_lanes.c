@@ -34,6 +34,15 @@ static enum rank rank_of(unsigned mode)
 	return (enum rank)ranks[mode];
 }
 
+bool hf_overview_is_user(const struct hf_timeline *t)
+{
+	for (unsigned m = 0; m < HF_MODE_COUNT; m++)
+		for (uint32_t c = 0; c < t->columns && rank_of(m) > RANK_USER; c++)
+			if (t->mode[m][c] > 0)
+				return false;
+	return true;
+}
+
 /* One column: each rank has its share of the points, and at least one. */
 static void fill_column(const struct hf_timeline *t, uint32_t column, uint8_t *point)
 {
@@ -72,7 +81,7 @@ int hf_overview_put_modes(struct hf_overview *o)
 
 	for (uint32_t c = 0; !err && c < o->t->columns; c++)
 		fill_column(o->t, c, point);
-	hf_overview_open_label(o, "", o->y + 4, HF_OVERVIEW_MODES);
+	hf_overview_open_label(o, "", o->y + 4);
 	hf_svg_say(&o->svg, "privilege");
 	hf_overview_close_label(o);
 	hf_overview_open_plot(o, HF_OVERVIEW_MODES, o->t->columns, HF_OVERVIEW_MODES);
@@ -178,6 +187,15 @@ static const struct {
 	[HF_TIMELINE_DOUBTS] = {"doubt", "doubts", true},
 };
 
+/* In a label: of many only the millions. */
+static void say_count(struct hf_overview *o, uint64_t n)
+{
+	const bool many = n >= UINT64_C(10000000);
+	char text[HF_HUMAN_SIZE];
+
+	hf_svg_say(&o->svg, "%s%s", hf_human_count(text, many ? n / 1000000 : n), many ? " M" : "");
+}
+
 void hf_overview_say_mark(struct hf_overview *o, unsigned mark)
 {
 	const uint64_t n = o->t->marks[mark];
@@ -189,17 +207,20 @@ void hf_overview_say_mark(struct hf_overview *o, unsigned mark)
 /* Taller for each time that there are four times as many in a column. */
 static unsigned height_of_mark(float n)
 {
-	unsigned height = 5;
+	unsigned height = 8;
 
-	for (; n > 1 && height < HF_OVERVIEW_LANE; n /= 4)
-		height += 2;
+	for (; n > 1 && height < HF_OVERVIEW_LANE - 1; n /= 4)
+		height += 3;
 	return height;
 }
 
 static void put_lane(struct hf_overview *o, unsigned mark)
 {
-	hf_overview_open_label(o, "", o->y, HF_OVERVIEW_LANE);
-	hf_overview_say_mark(o, mark);
+	hf_overview_open_label(o, "", o->y - 1);
+	hf_svg_say(&o->svg, "%s", o->t->marks[mark] == 1 ? marks[mark].one : marks[mark].many);
+	hf_overview_close_label(o);
+	hf_overview_open_label(o, "ov-note", o->y + 10);
+	say_count(o, o->t->marks[mark]);
 	hf_overview_close_label(o);
 	hf_overview_open_plot(o, HF_OVERVIEW_LANE, 2 * o->t->columns, HF_OVERVIEW_LANE);
 	hf_svg_begin_path(&o->svg, marks[mark].loss ? "ov-marks ov-loss" : "ov-marks");
@@ -235,11 +256,14 @@ void hf_overview_put_depth(struct hf_overview *o)
 	const struct hf_timeline *t = o->t;
 	const uint32_t units = 10 * HF_OVERVIEW_DEPTH, deepest = t->deepest ? t->deepest : 1;
 
-	hf_overview_open_label(o, "", o->y + HF_OVERVIEW_DEPTH / 2 - 12, HF_OVERVIEW_LABEL + 2);
+	hf_overview_open_label(o, "", o->y + 2);
 	hf_svg_say(&o->svg, "call depth");
 	hf_overview_close_label(o);
-	hf_overview_open_label(o, "ov-note", o->y + HF_OVERVIEW_DEPTH / 2 + 1, HF_OVERVIEW_LABEL + 2);
-	hf_svg_say(&o->svg, "0 to %" PRIu32 "%s", t->deepest, t->exact ? "" : " (sampled)");
+	hf_overview_open_label(o, "ov-note", o->y + 15);
+	hf_svg_say(&o->svg, "0 to %" PRIu32, t->deepest);
+	hf_overview_close_label(o);
+	hf_overview_open_label(o, "ov-note", o->y + 28);
+	hf_svg_say(&o->svg, "%s", t->exact ? "" : "sampled");
 	hf_overview_close_label(o);
 	hf_overview_open_plot(o, HF_OVERVIEW_DEPTH, t->columns, units);
 	hf_svg_begin_path(&o->svg, "ov-depth");

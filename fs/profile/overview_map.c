@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pixels: of a map, unless it has more rows; of a row; of a gap. NEAR: blocks that are missing in a group. */
-enum { HEIGHT = 340, ROW_MAX = 7, GAP = 5, NEAR = 16 };
+/* Pixels: of a map without names, unless it has more rows; of a row; of a gap. NEAR: blocks that are missing in a group.
+ * NAMES: so many groups have names; of more only those that have at least this part of all rows. */
+enum { HEIGHT = 340, ROW_MAX = 7, GAP = 5, NEAR = 16, NAMES = 20 };
 
 /* Viridis from light to dark, so that on white more is darker. The picture inverts it where the background is dark. */
 const uint32_t hf_map_scale[HF_MAP_STEPS + 1] = {0,	   0xd2e21b, 0xa5db36, 0x7ad151, 0x54c568, 0x35b779,
@@ -47,6 +48,28 @@ static void choose_heights(struct hf_map_drawing *d)
 		d->gap--;
 }
 
+static void find_groups(struct hf_map_drawing *d)
+{
+	for (uint32_t i = 0; i < d->map->count; i++) {
+		if (missing_before(d->map, i) > NEAR)
+			d->group[d->groups++].first = i;
+		d->group[d->groups - 1].end = i + 1;
+	}
+	for (uint32_t g = 0; g < d->groups; g++)
+		d->group[g].named = d->groups <= NAMES || (d->group[g].end - d->group[g].first) * NAMES >= d->map->count;
+}
+
+static void place_group(struct hf_map_drawing *d, struct hf_map_group *group)
+{
+	group->top = d->height + (group->named ? HF_MAP_NAME : gap_before(d, group->first));
+	d->height = group->top;
+	for (uint32_t i = group->first; i < group->end; i++) {
+		d->top[i] = d->height + (i == group->first ? 0 : gap_before(d, i));
+		d->height = d->top[i] + d->row_height;
+	}
+	group->bottom = d->height;
+}
+
 int hf_map_lay_out(const struct hf_block_map *map, struct hf_map_drawing *ret_drawing)
 {
 	struct hf_map_drawing *d = ret_drawing;
@@ -57,14 +80,9 @@ int hf_map_lay_out(const struct hf_block_map *map, struct hf_map_drawing *ret_dr
 	if (!d->group || !d->top)
 		return HF_ERR_NOMEM;
 	choose_heights(d);
-	for (uint32_t i = 0; i < map->count; i++) {
-		d->top[i] = d->height + gap_before(d, i);
-		d->height = d->top[i] + d->row_height;
-		if (missing_before(map, i) > NEAR)
-			d->group[d->groups++] = (struct hf_map_group){.first = i, .top = d->top[i]};
-		d->group[d->groups - 1].end = i + 1;
-		d->group[d->groups - 1].bottom = d->height;
-	}
+	find_groups(d);
+	for (uint32_t g = 0; g < d->groups; g++)
+		place_group(d, &d->group[g]);
 	return 0;
 }
 

@@ -10,15 +10,19 @@
 struct hf_map_group {
 	uint32_t first, end;  /* numbers of rows */
 	uint32_t top, bottom; /* pixels */
+	bool named;	      /* there is room for a line of text above it */
 };
 
 struct hf_map_drawing {
 	const struct hf_block_map *map;
-	uint32_t row_height, gap, height; /* pixels; gap: between groups */
+	uint32_t row_height, gap, height; /* pixels; gap: between groups that are not named */
 	uint32_t *top;			  /* of each row */
 	struct hf_map_group *group;
 	uint32_t groups;
 };
+
+/* Pixels of a name above a group. */
+#define HF_MAP_NAME 14u
 
 /* HF_ERR_NOMEM; to be freed in any case. */
 int hf_map_lay_out(const struct hf_block_map *map, struct hf_map_drawing *ret_drawing);

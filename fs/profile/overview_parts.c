@@ -12,11 +12,11 @@ void hf_overview_open_plot(struct hf_overview *o, uint32_t height, uint32_t widt
 	hf_svg_put(&o->svg, "rect", "class=\"ov-frame\" width=\"100%%\" height=\"100%%\"");
 }
 
-void hf_overview_open_label(struct hf_overview *o, const char *class, uint32_t y, uint32_t height)
+void hf_overview_open_label(struct hf_overview *o, const char *class, uint32_t y)
 {
-	hf_svg_open(&o->svg, "svg", "y=\"%" PRIu32 "\" width=\"%d%%\" height=\"%" PRIu32 "\"", y,
-		    HF_OVERVIEW_PLOT_X / 100 - 1, height);
-	hf_svg_open(&o->svg, "text", "class=\"%s\" x=\"4\" y=\"%d\"", class, height < HF_OVERVIEW_LABEL ? 9 : 10);
+	hf_svg_open(&o->svg, "svg", "y=\"%" PRIu32 "\" width=\"%d%%\" height=\"%d\"", y, HF_OVERVIEW_PLOT_X / 100,
+		    HF_OVERVIEW_LABEL + 2);
+	hf_svg_open(&o->svg, "text", "class=\"ov-place %s\" x=\"2\" y=\"10\"", class);
 }
 
 void hf_overview_close_label(struct hf_overview *o)

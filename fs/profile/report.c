@@ -5,7 +5,7 @@
 #include "fs/facts/opened.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
-#include "fs/profile/overview.h"
+#include "fs/profile/pictures.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -250,7 +250,7 @@ static int put_pictures(struct report *r)
 	hf_sink_printf(r->sink,
 		       "<h2>Calls</h2>\n<p>The width of a frame is what ran in a function and in what it called from "
 		       "there. Click a frame to see it alone; Escape leads back.</p>\n");
-	return hf_profile_flame(r->of, r->sink);
+	return hf_flame_put(r->of, false, r->sink);
 }
 
 int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink)

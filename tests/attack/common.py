@@ -527,11 +527,9 @@ def digest_file(path):
 
 
 def walk_files(top):
-    """The regular files below top, relative, without .hartfs."""
+    """The regular files below top, relative, without .hartfs and without profile/, which lists more when it was looked at."""
     for directory, names, files in os.walk(top):
-        if directory == top and ".hartfs" in names:
-            names.remove(".hartfs")
-        names.sort()
+        names[:] = sorted(name for name in names if name not in (".hartfs", "profile"))
         for name in sorted(files):
             path = os.path.join(directory, name)
             if os.path.islink(path) or not os.path.isfile(path):

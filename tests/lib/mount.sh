@@ -189,19 +189,22 @@ short_boot() {
 	mv "$tmp/short.gz" "$archive/boot/rv-sys.stf.gz"
 }
 
+# For find: what changes by itself is left out. To look into profile/ is to have its files made, which it then lists.
+steady=(! \( \( -name .hartfs -o -path '*/hart[0-9]*/profile' \) -prune \))
+
 # Every regular file below the mount, but not what changes by itself.
 all_files() {
-	(cd "$1" && find . -name .hartfs -prune -o -type f -print | sort)
+	(cd "$1" && find . "${steady[@]}" -type f -print | sort)
 }
 
 # The view directories of the captures.
 view_dirs() {
-	(cd "$mnt" && find . -name .hartfs -prune -o -type d -name '*@*' -print | sort)
+	(cd "$mnt" && find . "${steady[@]}" -type d -name '*@*' -print | sort)
 }
 
 # The listings there are: the big text views.
 listings() {
-	(cd "$mnt" && find . -name .hartfs -prune -o -name listing.txt -print | sort)
+	(cd "$mnt" && find . "${steady[@]}" -name listing.txt -print | sort)
 }
 
 # What must not change about the archive: names, inodes, sizes, times, owners.

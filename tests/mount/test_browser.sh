@@ -48,6 +48,10 @@ const wide = g => g.querySelector("rect").getBoundingClientRect().width;
 	click(frame(flame, some));
 	say("flame zoomed " + (Math.abs(wide(frame(flame, some)) - whole) < 1));
 	click(flame.querySelector(".fg-reset"));
+	click(flame.querySelector(".fg-invert"));
+	say("flame inverted " + flame.querySelectorAll("[data-i]").length);
+	say("flame whole " + (Math.abs(wide(frame(flame, 0)) - whole) < 1));
+	click(flame.querySelector(".fg-invert"));
 	say("flame reset " + (Math.abs(wide(frame(flame, some)) - narrow) < 1));
 	say("done");
 })();
@@ -60,14 +64,14 @@ try() {
 	see "$3" "file://$tmp/try.html?at=file://$profile&search=$2" >"$tmp/dom"
 	sed -n '/<pre id="found">/,/<\/pre>/p' "$tmp/dom" | sed 's/.*<pre id="found">//' >"$tmp/found"
 	grep -q '^done$' "$tmp/found" || { fail "$1 at $3: the page did not end: $(cat "$tmp/found")"; return; }
-	for value in "overview right true" "overview images 3" "flame zoomed true" "flame reset true"; do
+	for value in "overview right true" "overview images 3" "flame zoomed true" "flame reset true" "flame whole true"; do
 		grep -qx "$value" "$tmp/found" || fail "$1 at $3: not '$value' but $(grep "^${value% *}" "$tmp/found")"
 	done
 	for value in overview flame; do
 		awk -v p="$value" '$1 == p && $2 == "letters" && $3 >= 10 {ok = 1} END {exit !ok}' "$tmp/found" ||
 			fail "$1 at $3: $(grep "^$value letters" "$tmp/found")"
 	done
-	awk '/^flame (frames|hits)/ && $3 > 0 {n++} END {exit n != 2}' "$tmp/found" || fail "$1 at $3: $(grep '^flame' "$tmp/found")"
+	awk '/^flame (frames|hits|inverted)/ && $3 > 0 {n++} END {exit n != 3}' "$tmp/found" || fail "$1 at $3: $(grep '^flame' "$tmp/found")"
 	grep -q '^flame share .*%' "$tmp/found" || fail "$1 at $3: no share of what was found"
 }
 

@@ -27,10 +27,17 @@ for file in LICENSE copyright; do
 done
 grep -qx 'License: Apache-2.0' "$tmp/stage/usr/share/doc/hartfs/copyright" || fail "no licence in the copyright file"
 
+# Whoever names the version names this one.
+version=$("$hartfs" --version | sed -n '1s/.* //p')
+for line in "$(sed -n 's/^hartfs (\(.*\)).*/\1/p;q' "$root/debian/changelog")" "$(sed -n 's/^Version: //p' "$root/contrib/packaging/hartfs.spec")" \
+	"$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$root/CHANGES.md" | head -n 1)"; do
+	[ "$line" = "$version" ] || fail "this is version $version, and somebody says '$line'"
+done
+
 # What is loaded by name is a dependency that no tool finds in the program.
 if command -v dpkg-query >/dev/null && [ "$(dpkg-query -W -f '${Status}' libllvm19 2>/dev/null)" = 'install ok installed' ]; then
-	readelf -d "$hartfs" | grep -q 'NEEDED.*LLVM' || grep -q 'PACKAGE_DEPENDS.*libllvm' "$build/CPackConfig.cmake" ||
-		grep -q 'llvm-config-1[0-8]' "$build/CMakeCache.txt" || find "$tmp/stage" -name hartfs_llvm.so | grep -q . || fail "a package that does not bring LLVM"
+	readelf -d "$hartfs" | grep -q 'NEEDED.*LLVM' || grep -q 'llvm-config-1[0-8]' "$build/CMakeCache.txt" ||
+		find "$tmp/stage" -name hartfs_llvm.so | grep -q . || fail "a package that does not bring LLVM"
 fi
 
 prefix=$tmp/prefix

@@ -75,7 +75,7 @@ mkdir "$tmp/project"
 cat >"$tmp/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(count C)
-find_package(hartfs 0.1 REQUIRED)
+find_package(hartfs 0.2 REQUIRED)
 add_executable(count $root/contrib/examples/count_opcodes.c)
 target_link_libraries(count hartfs::hartfs)
 END

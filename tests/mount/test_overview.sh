@@ -89,6 +89,20 @@ elements = list(svg.iter())
 if len(elements) > 2000:
     sys.exit("overview.svg has %d elements" % len(elements))
 links = [e.get("href") for e in svg.iter(SVG + "a")]
+up = [link for link in links if link.startswith("../../../")]
+check("the link up", ["../../../profile/overview.svg"] if sys.argv[2] == "slice" else [], up)
+links = [link for link in links if link not in up]
+labels = [("".join(e.itertext()), float(e.get("x").rstrip("%")), e.get("x")[-1] == "%") for e in svg.iter(SVG + "text")]
+check("what has no room in 600 pixels", [], [label for label, x, share in labels if not share and x + 6.7 * len(label) > 600])
+shown = [int(label.replace(",", "")) for label, x, share in labels if share]
+ticks = [base + count * i // 4 + (count * i % 4 > 0) - (i == 4) for i in range(5)]
+check("the axis of instructions", ticks, shown[:5])
+# A slice may have the time of an earlier instruction, which its listing does not tell.
+before = [[time for at, time in times if base + at <= tick] for tick in ticks[::2]]
+if sys.argv[2] == "whole":
+    check("the axis of time", [known[-1] for known in before if known], shown[5:])
+else:
+    check("the axis of time", [], [time for time in shown[5:] if times and times[-1][1] < time])
 ranges = [[int(n) for n in re.match(r"\.\./(?:at|\.\.)/(\d+)-(\d+)/(?:listing.txt|profile/overview.svg)$", link).groups()] for link in links]
 check("links", [base] + [last + 1 for first, last in ranges], [first for first, last in ranges] + [base + count])
 text = "".join(svg.find(SVG + "desc").itertext())
@@ -285,11 +299,20 @@ judge() {
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	[ -z "${3-}" ] || cp "$3/profile/calls.perfetto" "$dir/untimed.perfetto" || fail "$3: cp of calls.perfetto"
-	for file in overview.svg calls.perfetto report.html stacks.folded callers.txt; do
+	for file in overview.svg flame.svg calls.perfetto report.html stacks.folded callers.txt; do
 		cp "$1/profile/$file" "$dir/$file" || fail "$1: cp of $file"
 	done
 	cp "$1/listing.txt" "$dir/"
 	python3 "$tmp/check.py" "$dir" "$2" "${@:4}" >"$tmp/out" 2>&1 || fail "$1: $(tail -n 1 "$tmp/out")"
+	if command -v xmllint >/dev/null; then
+		xmllint --noout "$dir/overview.svg" "$dir/flame.svg" >"$tmp/out" 2>&1 || fail "$1: $(head -n 1 "$tmp/out")"
+	fi
+	for file in overview.svg flame.svg; do
+		grep -o ' href="[^d"][^"]*"' "$dir/$file" | cut -d '"' -f 2 | while read -r link; do
+			[ -e "$1/profile/$link" ] || echo "$file: $link leads nowhere"
+		done >"$tmp/out"
+		[ ! -s "$tmp/out" ] || fail "$1: $(head -n 1 "$tmp/out")"
+	done
 	python3 "$tmp/page.py" "$dir/report.html" alone >"$tmp/out" 2>&1 || fail "$1: $(tail -n 1 "$tmp/out")"
 	[ "$(stat -c %s "$dir/report.html")" -lt 1048576 ] || fail "$1: report.html is larger than a MiB"
 }
@@ -298,6 +321,10 @@ do_mount --wait
 for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf; do
 	judge "$mnt/$capture/hart0" whole
 done
+for name in '40010000 rv-sys.elf: sort' ' stack, rv-sys.elf' '>10000000<'; do
+	grep -qF -- "$name" "$mnt/boot/rv-sys@stf@gz/hart0/profile/overview.svg" || fail "overview.svg has no $name"
+done
+grep -q '[0-9] heap' "$mnt/boot/rv-sys@stf@gz/hart0/profile/overview.svg" && fail "a machine has a heap"
 judge "$mnt/boot/rv-sys@stf@gz/hart0/at/23456-134567" slice
 # With times: in a slice they begin after its first instruction; a slice of one instruction has none.
 back="clock: instructions, as the time of the trace goes back"

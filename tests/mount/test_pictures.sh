@@ -96,6 +96,10 @@ END
 riscv64-linux-gnu-g++ -g -O1 -static -o "$tmp/odd" "$tmp/odd.cc" || fail "the compiler"
 "$hartfs" record -o "$tmp/rec" -- "$tmp/odd" >"$tmp/out" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
 pictures "$tmp/rec/odd.zstf" "$index"
+"$hartfs" cat --index-dir "$index" "$tmp/rec/odd.zstf" hart0/profile/overview.svg >"$tmp/overview.svg" || fail "overview.svg"
+for name in ' odd: ' ' heap' ' stack'; do
+	grep -q "$name" "$tmp/overview.svg" || fail "overview.svg has no$name"
+done
 # As they stand in a script.
 for name in 'Odd\u003cunsigned int\u003e::of' 'operator\u003c' 'operator\u0026\u0026'; do
 	grep -qF -- "$name" "$tmp/pictures/flame.svg" || fail "flame.svg has no $name"

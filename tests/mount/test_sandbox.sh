@@ -70,8 +70,17 @@ if command -v python3 >/dev/null; then
 	"$hartfs" mount --index-dir "$index" "$archive/mini" "$tmp/mnt2" || fail "a second mount"
 	find_servers "$mnt"$'\n'
 	keeper=${processes[0]} victim=${processes[1]} number=$(mountpoint -d "$tmp/mnt2")
-	what_it_has() { ls "/proc/$keeper/fd"; grep -o "@hartfs-$number-.*" /proc/net/unix | sort -u; }
-	wait_until is_confined "$keeper"
+	find_servers "$tmp/mnt2"$'\n'
+	# Both have told their names before they confine themselves.
+	for pid in "$keeper" "${processes[0]}"; do wait_until is_confined "$pid"; done
+	# But for what it reads in /proc, of its server, from time to time.
+	what_it_has() {
+		local fd
+		for fd in "/proc/$keeper/fd/"*; do
+			fd=$(readlink -v "$fd") && [[ $fd != /proc/* ]] && echo "$fd"
+		done 2>/dev/null
+		grep -o "@hartfs-$number-.*" /proc/net/unix | sort -u
+	}
 	what_it_has >"$tmp/had"
 	python3 - "$victim" "$tmp/mnt2" <<-'END' || fail "the reports"
 		import ctypes, fcntl, os, socket, struct, sys, termios, time

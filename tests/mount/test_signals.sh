@@ -115,7 +115,27 @@ for who in supervisor server both; do
 	wait_until has "$log" 'opened anew' || fail "SIGHUP to $who: no new log"
 	is_mounted "$mnt" && cmp "$archive/random.bin" "$mnt/random.bin" || fail "SIGHUP to $who: the mount does not answer"
 done
+# Nor is the server's own lost while the supervisor's new file is on its way.
+stop "$(server)"
+rm "$log"
+kill -HUP "$(supervisor)"
+wait_until has "$log" 'opened anew' || fail "SIGHUP to supervisor of a stopped server: no new log"
+mv "$log" "$log.2"
+kill -HUP "$(server)"
+kill -CONT "$(server)"
+wait_until has "$log" 'opened anew' || fail "SIGHUP to a server that is about to get a new log: no newer log"
 [ "$(stat -c %a "$log")" = 600 ] || fail "the new log's mode is $(stat -c %a "$log")"
+# Nor is a new one that comes together with the end.
+stop "$(server)"
+mv "$log" "$log.3"
+kill -HUP "$(supervisor)"
+wait_until has "$log" 'opened anew' || fail "SIGHUP to supervisor of a stopped server: no new log"
+ending=$(server)
+kill -TERM "$ending"
+kill -CONT "$ending"
+gone "SIGTERM to the server with a new log"
+has "$log" 'was unmounted' || fail "a server that ends writes to the old log"
+do_mount
 # A directory that is gone: the old file stays, and says so.
 mkdir "$tmp/logs"
 do_umount
