@@ -266,10 +266,9 @@ static void tell_result(const struct recording *rec, const struct hf_record_resu
 		snprintf(more, sizeof more, " of %" PRIu32 " threads", result->threads);
 	hf_say(stderr, "hartfs record: %s: %" PRIu64 " instructions%s", path, result->insns, more);
 	if (file)
-		fprintf(stderr,
-			"Try:\n  hartfs top %s\n  hartfs cat %s flame.svg > flame.svg\n  hartfs cat %s overview.svg > "
-			"overview.svg\n",
-			file, file, file);
+		fprintf(stderr, "Try:\n  hartfs top %s\n  hartfs cat %s %sflame.svg > flame.svg\n  hartfs cat %s %s\n",
+			file, file, result->threads > 1 ? "all/" : "", file,
+			result->threads > 1 ? "all/listing.txt | less" : "overview.svg > overview.svg");
 	free(file);
 }
 

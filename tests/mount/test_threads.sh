@@ -88,6 +88,10 @@ for machine in riscv64 aarch64; do
 	timeout "$patience" "$hartfs" record -o "$archive/$machine" -- "$tmp/locks" >"$tmp/$machine.held" 2>"$tmp/err" ||
 		fail "$machine: record ended with $?: $(head -n 3 "$tmp/err")"
 	grep -q ' instructions of 4 threads$' "$tmp/err" || fail "$machine: not said how many threads: $(head -n 1 "$tmp/err")"
+	# What one is told to try works.
+	sed -n 's/^  hartfs cat //p' "$tmp/err" | while read -r file name _; do
+		"$hartfs" cat "$file" "$name" | grep -q . || echo "$name"
+	done | grep . && fail "$machine: not worth a try"
 	[ "$(ls "$archive/$machine")" = $'locks.d\nlocks.zstf' ] || fail "$machine: $(ls "$archive/$machine")"
 done
 do_mount --wait
@@ -95,6 +99,23 @@ for machine in riscv64 aarch64; do
 	view=$mnt/$machine/locks@zstf
 	[ -s "$view/errors.txt" ] && fail "$machine: $(head -n 2 "$view/errors.txt")"
 	[ "$(echo "$view"/hart*)" = "$(echo "$view"/hart{0,1,2,3})" ] || fail "$machine: $(ls "$view")"
+	# The chains of calls of all harts are those of each, added up.
+	python3 - "$view/all/flame.svg" "$view"/hart?/profile/stacks.folded <<'PY' || fail "$machine: all/flame.svg"
+import collections, json, re, sys
+text = open(sys.argv[1]).read()
+data = json.loads(re.search(r'fg-data"><!\[CDATA\[(\{.*?\})\]\]>', text, re.S)[1])
+got, path = collections.Counter(), []
+for place, name, own, calls in zip(*[iter(data["frames"])] * 4):
+    path[place // 8:] = [data["names"][name]]
+    got[";".join(path[1:])] += own
+want = collections.Counter()
+for file in sys.argv[2:]:
+    for line in open(file):
+        chain, insns = line.rsplit(" ", 1)
+        want[chain] += int(insns)
+assert +got == +want, [(k, got[k], want[k]) for k in got | want if got[k] != want[k]][:5]
+PY
+	ls "$view/all" | grep -qx flame.svg || fail "$machine: all/flame.svg is not listed: $(ls "$view/all")"
 	# The function's first instruction has no offset in its name.
 	python3 "$tmp/order.py" <"$view/all/listing.txt" >"$tmp/order" || fail "$machine: the order"
 	cmp "$tmp/order" "$tmp/$machine.held" || fail "$machine: who held the lock"
