@@ -101,7 +101,7 @@ HF_NO_COVERAGE static void check(const char *at)
 		if (!sums[number])
 			continue;
 		if (!told && !(flags & (NO_TEXT | TOO_LONG))) {
-			MUST(!text_size || !strncmp(at, "# behind the end", 16));
+			MUST(!text_size || !strncmp(at, "# after the end", 15));
 			at = *at == '#' ? strchr(at, '\n') + 1 : at;
 		}
 		told = true;

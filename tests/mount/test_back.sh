@@ -29,7 +29,7 @@ grep -q "the last $back instructions before it may be wrong$" "$tmp/errors" || f
 behind=$((end - 1))
 pc=$(sed -n "$((at + 1))p" "$tmp/packets.pcs")
 h find "$archive/packets" --pc "$pc" --after $((at - 1)) --first >"$tmp/out"
-grep -q "^# instruction $at may be wrong: .* behind instruction $behind$" "$tmp/out" || fail "find: $(cat "$tmp/out")"
+grep -q "^# instruction $at may be wrong: .* after instruction $behind$" "$tmp/out" || fail "find: $(cat "$tmp/out")"
 h find "$archive/packets" --pc "$pc" --after $((at - 1)) --first --json | grep -q "\"doubt\":$behind[,}]" || fail "find --json"
 h state "$archive/packets" "$at" | grep -qx "doubt $behind" || fail "state does not mark instruction $at"
 h state "$archive/packets" "$at" --json | grep -q "\"doubt\":$behind," || fail "state --json"
