@@ -67,7 +67,12 @@ static int open_error(int dirfd, const char *name, int errnum)
 	}
 }
 
-int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
+struct flock hf_disk_use_lock(short type)
+{
+	return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1};
+}
+
+static int open_published(int dirfd, const struct hf_sharing *sharing, const char *name, int flags, int *ret_fd)
 {
 	struct stat st;
 	int fd, err;
@@ -76,7 +81,9 @@ int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *n
 	/* There is no directory. */
 	if (dirfd < 0)
 		return HF_ERR_NOT_FOUND;
-	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | flags);
+	if (fd < 0 && errno == EPERM && flags)
+		return open_published(dirfd, sharing, name, 0, ret_fd);
 	if (fd < 0)
 		return open_error(dirfd, name, errno);
 	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : 0;
@@ -87,6 +94,22 @@ int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *n
 	else
 		*ret_fd = fd;
 	return err;
+}
+
+int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
+{
+	struct flock use = hf_disk_use_lock(F_RDLCK);
+	const int err = open_published(dirfd, sharing, name, 0, ret_fd);
+
+	/* Where there are no locks, nobody has a limit. */
+	if (!err)
+		fcntl(*ret_fd, F_OFD_SETLK, &use);
+	return err;
+}
+
+int hf_disk_file_look(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
+{
+	return open_published(dirfd, sharing, name, O_NOATIME, ret_fd);
 }
 
 /* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */
