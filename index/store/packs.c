@@ -172,6 +172,15 @@ static void list_directory(struct hf_packs *packs)
 	free(names);
 }
 
+/* Whether what changes from now on may get that time, too: clocks of file systems have a grain, of two seconds at most. */
+static bool is_young(const struct timespec *time)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec - time->tv_sec <= 2;
+}
+
 /* With the lock, which it leaves meanwhile: others may have published packs. Whether any of them may be new to the
  * caller. */
 static bool look_for_packs(struct hf_packs *packs)
@@ -187,6 +196,9 @@ static bool look_for_packs(struct hf_packs *packs)
 	    (packs->listed_ns && st.st_mtim.tv_sec == packs->listed.tv_sec &&
 	     st.st_mtim.tv_nsec == packs->listed.tv_nsec))
 		return false;
+	/* Then it is listed once more. */
+	if (is_young(&st.st_mtim))
+		st.st_mtim = (struct timespec){.tv_nsec = -1};
 	packs->listing = true;
 	pthread_mutex_unlock(&packs->lock);
 	list_directory(packs);

@@ -134,6 +134,13 @@ stands() { ! grep -h '^State:' /proc/"$1"/task/*/status | grep -qv 'T (stopped)'
 # works_in PID DIRECTORY
 works_in() { [ "/proc/$1/cwd" -ef "$2" ]; }
 not_mounted() { ! is_mounted "$1"; }
+# measured DIRECTORY...: of slices, whose files come when they have been measured; nobody waits longer than two seconds.
+measured() {
+	local names directory
+	for directory; do
+		names=$(ls "$directory") && [ -n "$names" ] && [[ $'\n'$names$'\n' != *$'\nINDEXING\n'* ]] || return
+	done
+}
 
 # do_mount [OPTION...]: the test's archive on its mountpoint.
 do_mount() {

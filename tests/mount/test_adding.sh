@@ -122,6 +122,7 @@ view=$mnt/boot/rv-sys@stf@gz/hart0
 [ "$(stat -c %s "$view/opcodes.txt")" = "$(cat "$view/opcodes.txt" | wc -c)" ] || fail "its size is not what it says"
 cmp <(sed 's/^0*//' "$view/opcodes.txt") <(grep -v '^#' "$view/listing.txt" | awk '{print $4}' | sed 's/^0*//') ||
 	fail "its opcodes are not those of the listing"
+wait_until measured "$view/at/100-200"
 lines=$(grep -vc '^#' "$view/at/100-200/listing.txt")
 cmp "$view/at/100-200/opcodes.txt" <(tail -n +101 "$view/opcodes.txt" | head -n "$lines") || fail "a slice of it is another text"
 grep -A1 '"opcodes.txt"' "$mnt/arm/figure@astf/info.json" | grep -q 'RISC-V only' ||
@@ -149,6 +150,7 @@ refused=$("$hartfs" cat --param opcodes.nubmers=1 "$archive/boot/rv-sys.stf.gz" 
 [[ $refused == *"opcodes has no parameter 'nubmers' (did you mean 'numbers'?)"* ]] || fail "a wrong parameter: $refused"
 do_mount --wait --param opcodes.numbers=1
 cmp "$view/opcodes.txt" <(awk '{print NR - 1, $1}' "$tmp/opcodes.txt") || fail "its ordinals are wrong"
+wait_until measured "$view/at/100-200"
 cmp "$view/at/100-200/opcodes.txt" <(sed -n 101,201p "$view/opcodes.txt") || fail "those of a slice are wrong"
 do_umount
 finish

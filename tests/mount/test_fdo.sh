@@ -30,6 +30,7 @@ do_mount --wait
 fetch "$hart" $elf "$tmp/whole"
 judge "rv-sys" "$hart/listing.txt" "$archive/boot/$elf" 0 "$tmp/whole"
 for slice in 22500-99999 10-60; do
+	wait_until measured "$hart/at/$slice"
 	fetch "$hart/at/$slice" $elf "$tmp/slice"
 	judge "slice $slice" "$hart/at/$slice/listing.txt" "$archive/boot/$elf" 0 "$tmp/slice"
 done

@@ -122,9 +122,10 @@ mount -t tmpfs -o size=4k none "$disk"
 mount_on "$disk" --cache 100K
 [ $? = 3 ] || fail "captures wait, but not status 3"
 grep -q 'waiting captures: 2' "$tmp/err" || fail "waiting: $(cat "$tmp/err")"
-grep -q 'waiting for the index directory: No space left on device' "$mnt/mini/a@stf/INDEXING" || fail "INDEXING"
-grep -q '"state": "waiting for the index directory"' "$mnt/mini/a@stf/info.json" || fail "info.json"
-grep -q '"reason": ".*No space left on device' "$mnt/mini/a@stf/info.json" || fail "info.json has no reason"
+# Each is tried again from time to time.
+wait_until grep -q 'waiting for the index directory: No space left on device' "$mnt/mini/a@stf/INDEXING" || fail "INDEXING"
+wait_until grep -q '"state": "waiting for the index directory"' "$mnt/mini/a@stf/info.json" || fail "info.json"
+wait_until grep -q '"reason": ".*No space left on device' "$mnt/mini/a@stf/info.json" || fail "info.json has no reason"
 mount -o remount,size=16m "$disk"
 wait_until published || fail "not published: $(ls -la "$disk")"
 wait_until same || fail "differs after there was room"

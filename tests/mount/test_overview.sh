@@ -298,6 +298,7 @@ judge() {
 	local file dir=$tmp/files
 	rm -rf "$dir"
 	mkdir -p "$dir"
+	[ "$2" = whole ] || wait_until measured "$1"
 	[ -z "${3-}" ] || cp "$3/profile/calls.perfetto" "$dir/untimed.perfetto" || fail "$3: cp of calls.perfetto"
 	for file in overview.svg flame.svg calls.perfetto report.html stacks.folded callers.txt; do
 		cp "$1/profile/$file" "$dir/$file" || fail "$1: cp of $file"
@@ -335,10 +336,10 @@ judge "$mnt/arm/a64-sys@astf/hart0/at/7-7" slice
 last=$(($(grep -vc '^#' "$mnt/arm/a64-sys@astf/hart0/listing.txt") - 1))
 judge "$mnt/arm/a64-sys@astf/hart0/at/0-$last" slice "$mnt/arm/back@astf/hart0/at/0-$last" "$back"
 (cd "$mnt/arm/a64-sys@astf/hart0/at/0-$last/profile" &&
-	head -c 10 "$(grep -o 'href="[^"]*listing.txt' overview.svg | head -n 1 | cut -d '"' -f 2)" >/dev/null) || fail "a link of a slice of all leads nowhere"
+	wait_until test -s "$(grep -o 'href="[^"]*listing.txt' overview.svg | head -n 1 | cut -d '"' -f 2)") || fail "a link of a slice of all leads nowhere"
 (cd "$mnt/boot/rv-sys@stf@gz/hart0/at/23456-134567/profile" &&
-	head -c 10 "$(grep -o '\.\./\.\./[0-9]*-[0-9]*/listing.txt' overview.svg | head -n 1)" >/dev/null) || fail "a link of a slice leads nowhere"
-[ -e "$mnt/boot/rv-sys@stf@gz/hart0/at/0-99/listing.txt" ] || fail "a link of the overview leads nowhere"
+	wait_until test -s "$(grep -o '\.\./\.\./[0-9]*-[0-9]*/listing.txt' overview.svg | head -n 1)") || fail "a link of a slice leads nowhere"
+wait_until test -e "$mnt/boot/rv-sys@stf@gz/hart0/at/0-99/listing.txt" || fail "a link of the overview leads nowhere"
 
 # The page of the archive: each of its links leads to a file, also from a name that is markup.
 cp "$mnt/.hartfs/index.html" "$tmp/index.html" || fail "index.html"

@@ -75,6 +75,7 @@ check() {
 	mkdir -p "$tmp/files"
 	cat "$2/profile/bbv-$3.bb" >"$tmp/files/bbv.bb" && cat "$2/profile/bbv.map" >"$tmp/files/bbv.map" &&
 		cat "$2/profile/memory.txt" >"$tmp/files/memory.txt" || fail "$1: cat"
+	wait_until measured "$2"
 	python3 "$tmp/check.py" "$2/listing.txt" "$tmp/files" "$3" >"$tmp/out" 2>&1 || fail "$1: $(tail -n 1 "$tmp/out")"
 }
 

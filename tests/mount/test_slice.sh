@@ -36,6 +36,7 @@ for listing in $(listings); do
 		last=${last:-$((n - 1))}
 		[ "$last" -lt "$n" ] || { [ ! -e "$hart/at/$range" ] || fail "$hart/at/$range exists"; continue; }
 		slice=$hart/at/$range
+		wait_until measured "$slice"
 		mv "$tmp/whole.$first-$last" "$tmp/want"
 		same "$slice/listing.txt" "$slice/listing.txt" "$tmp/want"
 		if [ "$first" -gt 0 ] && [ "$last" -lt $((n - 1)) ]; then
@@ -75,6 +76,7 @@ done
 # Without a mount.
 one=$(listings | head -n 1)
 one=${one#./}
+wait_until measured "$mnt/${one%/listing.txt}/at/3-40"
 cmp <("$hartfs" cat --index-dir "$index" "$archive/${one%/listing.txt}/at/3-40/trace.stf") \
 	"$mnt/${one%/listing.txt}/at/3-40/trace.stf" || fail "hartfs cat gives another slice"
 do_umount
@@ -88,7 +90,7 @@ for view in etrace ntrace; do
 	for range in 0-700 999-2500 1500-; do
 		slice=$mnt/${one%/listing.txt}/at/$range
 		copy=$tmp/packets/$view$range
-		[ -e "$slice/$view" ] || fail "$slice/$view is not there"
+		wait_until measured "$slice" "$slice/$view" || fail "$slice/$view is not there"
 		cp -r "$slice/$view" "$copy" || fail "cp $slice/$view"
 		awk '!/^#/ {print $3, $4}' "$slice/listing.txt" >"$tmp/want"
 		"$hartfs" cat --index-dir "$index" "$copy" hart0/listing.txt | awk '!/^#/ {print $3, $4}' >"$tmp/got"

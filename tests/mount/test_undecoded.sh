@@ -10,7 +10,8 @@ mini=${HARTFS_DATA:-}/archive/mini/rv32-mini.stf
 cp "$mini" "$archive/"
 do_mount --wait
 mkdir "$tmp/copy"
-cp -r "$mnt/rv32-mini@stf/hart0/at/0-20000/etrace" "$tmp/copy/good" || fail "no view"
+good=$mnt/rv32-mini@stf/hart0/at/0-20000/etrace
+wait_until measured "$good" && cp -r "$good" "$tmp/copy/good" || fail "no view"
 do_umount
 rm "$archive/rv32-mini.stf"
 cp -r "$tmp/copy/good" "$archive/bad"

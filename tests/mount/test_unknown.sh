@@ -81,6 +81,7 @@ for unit in bytes bits; do
 	cmp "$tmp/got" "$tmp/want" || fail "$unit: $(cat "$tmp/got")"
 	grep -q "\"access_sizes\":\"$unit\"" <(tr -d ' \n' <"$mnt/sizes/$unit@stf/info.json") || fail "$unit: info.json"
 	# A slice is written by hartfs, with the source's own numbers.
+	wait_until measured "$mnt/sizes/$unit@stf/hart0/at/0-4"
 	cmp <(tail -c 140 "$mnt/sizes/$unit@stf/hart0/at/0-4/trace.stf") <(tail -c 140 "$archive/sizes/$unit.stf") ||
 		fail "$unit: slice"
 done

@@ -207,6 +207,19 @@ static void test_touched(void)
 	hf_fst_end(&t);
 }
 
+/* A read waits two seconds for an index that is made again. */
+static bool can_be_read(const char *path)
+{
+	struct hf_file *file = hf_fst_open_file(&t, path);
+	uint8_t byte;
+	size_t n;
+	const int err = hf_fs_read_wait(t.fs, file, 0, &byte, 1, &n);
+
+	CHECK(!err || err == HF_ERR_STATE);
+	hf_file_close(file);
+	return !err;
+}
+
 /* The catalogue tells of indexes that are not there. */
 static void test_index_gone(void)
 {
@@ -229,6 +242,7 @@ static void test_index_gone(void)
 		text = list_all();
 		CHECK_STR(text, first);
 		free(text);
+		CHECK_COMES(can_be_read("x@stf/hart0/listing.txt"));
 		again = hf_fst_read(&t, "x@stf/hart0/listing.txt", 1000);
 		CHECK(again.n == listing.n && memcmp(again.p, listing.p, again.n) == 0);
 		hf_bytes_free(&again);
