@@ -72,7 +72,8 @@ struct flock hf_disk_use_lock(short type)
 	return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1};
 }
 
-static int open_published(int dirfd, const struct hf_sharing *sharing, const char *name, int flags, int *ret_fd)
+/* look: its time of use stays, if it is ours. */
+static int open_published(int dirfd, const struct hf_sharing *sharing, const char *name, bool look, int *ret_fd)
 {
 	struct stat st;
 	int fd, err;
@@ -81,9 +82,9 @@ static int open_published(int dirfd, const struct hf_sharing *sharing, const cha
 	/* There is no directory. */
 	if (dirfd < 0)
 		return HF_ERR_NOT_FOUND;
-	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | flags);
-	if (fd < 0 && errno == EPERM && flags)
-		return open_published(dirfd, sharing, name, 0, ret_fd);
+	fd = look ? openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOATIME) : -1;
+	if (!look || (fd < 0 && errno == EPERM))
+		fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return open_error(dirfd, name, errno);
 	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : 0;
@@ -99,7 +100,7 @@ static int open_published(int dirfd, const struct hf_sharing *sharing, const cha
 int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
 {
 	struct flock use = hf_disk_use_lock(F_RDLCK);
-	const int err = open_published(dirfd, sharing, name, 0, ret_fd);
+	const int err = open_published(dirfd, sharing, name, false, ret_fd);
 
 	/* Where there are no locks, nobody has a limit. */
 	if (!err)
@@ -109,7 +110,7 @@ int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *n
 
 int hf_disk_file_look(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
 {
-	return open_published(dirfd, sharing, name, O_NOATIME, ret_fd);
+	return open_published(dirfd, sharing, name, true, ret_fd);
 }
 
 /* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */
