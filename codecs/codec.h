@@ -249,6 +249,13 @@ struct hf_codec {
 			struct hf_setup_error *error);
 	int (*load)(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,
 		    struct hf_setup_error *error);
+	/*
+	 * Of a format whose files may hold the trace of others, in pieces: src[count], which it takes, are the trace files of
+	 * a capture.ini of another format. *ret_stream is that trace, and the setup's parts are its pieces. *error says what
+	 * is wrong. NULL: there are no such files.
+	 */
+	int (*split)(struct hf_setup *setup, struct hf_src *const *src, size_t count, struct hf_src **ret_stream,
+		     struct hf_setup_error *error);
 	/* Reads the header. *diag says what is wrong and where. src is borrowed for the call only, setup (NULL: none) as
 	 * long as the stream lives. */
 	int (*open)(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,

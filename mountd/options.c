@@ -314,6 +314,9 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_SYSTEM:
 		settings->system = true;
 		return true;
+	case OPTION_SOURCES:
+		settings->sources = true;
+		return true;
 	case OPTION_NO_SUMMARY:
 		settings->summary = false;
 		return true;

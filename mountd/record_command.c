@@ -3,6 +3,7 @@
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
+#include "mountd/record_notes.h"
 #include "mountd/record_plan.h"
 #include "mountd/record_ring.h"
 
@@ -231,27 +232,6 @@ static int record(struct recording *rec)
 
 /* ---- what came of it ---- */
 
-/* For a shell; to be freed. */
-static char *quote(const char *path)
-{
-	const size_t plain = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@%+=:,-");
-	char *text = malloc(4 * strlen(path) + 3), *to = text;
-
-	if (!text || !path[plain]) {
-		if (text)
-			memcpy(text, path, plain + 1);
-		return text;
-	}
-	*to++ = '\'';
-	for (; *path; path++) {
-		if (*path == '\'')
-			to = stpcpy(to, "'\\'");
-		*to++ = *path;
-	}
-	stpcpy(to, "'");
-	return text;
-}
-
 static void tell_result(const struct recording *rec, const struct hf_record_result *result)
 {
 	const char *dir = rec->settings->output ? rec->settings->output : ".";
@@ -260,7 +240,7 @@ static void tell_result(const struct recording *rec, const struct hf_record_resu
 	snprintf(path, sizeof path, "%s%s%s%s", rec->settings->output ? dir : "",
 		 rec->settings->output && dir[strlen(dir) - 1] != '/' ? "/" : "", rec->name,
 		 rec->plan.astf ? ".astf.zst" : ".zstf");
-	file = quote(path);
+	file = hf_record_quote(path);
 	if (result->captures > 1)
 		snprintf(more, sizeof more, " and %" PRIu32 " more for its threads", result->captures - 1);
 	hf_say(stderr, "hartfs record: %s%s: %" PRIu64 " instructions", path, more, result->insns);
@@ -330,6 +310,8 @@ int hf_command_record(const struct hf_settings *settings)
 		hf_record_ring_result(rec.ring, &result);
 		if (!result.captures)
 			remove_output(&rec);
+		else if (!result.errnum && !hf_record_notes(settings, rec.dirfd, rec.name) && !status)
+			status = HF_EXIT_FAILURE;
 	}
 	hf_record_ring_free(rec.ring);
 	hf_record_plan_free(&rec.plan);

@@ -85,7 +85,7 @@ static int copy_bytes(int from, int to)
 }
 
 /* The program may name anything: a pipe would be waited for, a device may never end. */
-static int copy_file(struct hf_record_loads *l, const char *path, const char *name)
+int hf_record_copy(const char *path, int dirfd, const char *name)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), to = -1, err = from < 0 ? errno : 0;
 	struct stat st;
@@ -95,7 +95,7 @@ static int copy_file(struct hf_record_loads *l, const char *path, const char *na
 	else if (!err && !S_ISREG(st.st_mode))
 		err = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
 	if (!err) {
-		to = openat(l->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		to = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		err = to < 0 ? errno : copy_bytes(from, to);
 	}
 	if (from >= 0)
@@ -103,7 +103,7 @@ static int copy_file(struct hf_record_loads *l, const char *path, const char *na
 	if (to >= 0 && close(to) < 0 && !err)
 		err = errno;
 	if (to >= 0 && err)
-		unlinkat(l->dirfd, name, 0);
+		unlinkat(dirfd, name, 0);
 	return err;
 }
 
@@ -119,7 +119,7 @@ static struct copy *copy_of(struct hf_record_loads *l, const char *path)
 	if (hf_array_room(&l->copy, l->count, sizeof *l->copy))
 		return NULL;
 	name = name_for(l, path);
-	err = name ? copy_file(l, path, name) : ENOMEM;
+	err = name ? hf_record_copy(path, l->dirfd, name) : ENOMEM;
 	if (err) {
 		fail(l, path, err);
 		free(name);

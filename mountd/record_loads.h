@@ -10,6 +10,10 @@
 
 struct hf_record_loads;
 
+/* Copies a regular file to name in the directory, where there must be none of that name. Returns 0 or an errno; then there is
+ * no copy. */
+int hf_record_copy(const char *path, int dirfd, const char *name);
+
 /* NAME.d is there, in dirfd. NULL: there is no memory. */
 struct hf_record_loads *hf_record_loads_new(int dirfd, const char *name);
 /* address: of the byte that is the file's first; NULL: the file's own addresses hold. The first failure is told. */

@@ -30,6 +30,8 @@ codecs/perf/maps.h@HF_PERF_EVENTS_MAX@1 << 21@2,097,152 mappings and threads
 codecs/perf/maps.h@HF_PERF_OBJECTS_MAX@1 << 16@of 65,536 files
 codecs/perf/maps.h@HF_PERF_SPACES_MAX@1 << 20@1,048,576 programs
 codecs/perf/spaces.c@MAPS_MAX@4096@4,096 pieces of code in a process
+codecs/image/kallsyms.h@HF_KALLSYMS_MAX@(UINT64_C(128) << 20)@128 MiB of *kallsyms*
+codecs/perf/programs.c@KERNEL_SPANS@64@64 pieces of the kernel
 codecs/perf/programs.c@PLACES_MAX@1024@1,024 places in all that give names
 fs/profile/transfers.h@HF_TRANSFERS_MAX@(UINT32_C(1) << 21)@pairs of a jump and where it went, for *fdo* | 2,097,152
 fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
@@ -42,7 +44,9 @@ fs/profile/perfetto.c@FILE_MAX@((size_t)1 << 20)@*calls.perfetto* | 1 MiB, 262,1
 fs/profile/activations.h@HF_ACTIVATIONS@(1u << 18)@*calls.perfetto* | 1 MiB, 262,144 calls
 fs/profile/hottest.h@HF_HOTTEST_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16,384
 fs/profile/report.c@PROBLEMS@20@lines of problems | 25; 20
-fs/tree/captures_page.c@CAPTURES@1000@harts of one | 1,000; 4
+fs/tree/captures_page.c@CAPTURES@1000@captures on a page of *.hartfs/index.html* | 1,000
+mountd/record_notes.c@SOURCES@384@--sources** copies | 384
+fs/profile/overview_parts.h@HF_OVERVIEW_LETTERS@86@86 letters in a line
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
 fs/find/hart_state_parts.h@HF_HART_STATE_REGISTERS@8192@registers of **hartfs state** | 8,192
 fs/find/hart_state_parts.h@HF_HART_STATE_ACCESSES@16@accesses of **hartfs state** | 16

@@ -38,7 +38,8 @@
  *   "# trap exception" | "# trap interrupt"  "cause=" (dec ["(" name ")"] | "?") ["virtual"] ["value=" hex]
  *                                    ["->" handler] ["mode=" mode] ["meta=" hex ("," hex)*]
  *   "# trap-return" ["->" 16 hex digits] ["mode=" mode]
- *   "# context" ["hw=" dec] ["pid=" dec] ["tid=" dec] ["asid=" dec] ["vmid=" dec] ["mode=" mode] ["vlen=" dec]
+ *   "# context" ["hw=" dec] ["pid=" dec] ["tid=" dec] ["asid=" dec] ["vmid=" dec] ["comm=" '"' name '"'] ["mode=" mode]
+ *                                    ["vlen=" dec]
  *                                    ["isa=" name] [("secure" | "non-secure") ["SM"] ["DIT"] ["SSBS"]
  *                                    ["tcf=" ("sync" | "async" | "asym")] ["absent"]]
  *   "# time" (dec | "?") ["back=" dec]   timestamp; back: it belongs to the event that many before

@@ -34,6 +34,22 @@ static uint8_t *put_hex(uint8_t *p, const char *key, uint64_t v)
 	return hf_text_put_hex(hf_text_put(p, key), v);
 }
 
+static uint8_t *put_escaped(uint8_t *p, const uint8_t *bytes, unsigned n)
+{
+	for (; n; n--, bytes++) {
+		const char *named = *bytes == '\n' ? "\\n" : *bytes == '\t' ? "\\t" : *bytes == '\r' ? "\\r" :
+				    *bytes == '\\' ? "\\\\" : NULL;
+
+		if (named)
+			p = hf_text_put(p, named);
+		else if (*bytes >= ' ' && *bytes <= '~')
+			*p++ = *bytes;
+		else
+			p = hf_text_put_hex_width(hf_text_put(p, "\\x"), *bytes, 2);
+	}
+	return p;
+}
+
 static uint8_t *put_trap(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
 	const struct hf_ev_trap *trap = &ev->trap;
@@ -79,6 +95,24 @@ static uint8_t *put_state(uint8_t *p, unsigned state)
 	return state & HF_STATE_ABSENT ? hf_text_put(p, " absent") : p;
 }
 
+/* What the thread calls itself, where the source says it. */
+static uint8_t *put_name(const struct listing *l, uint8_t *p, const struct hf_ev_context *context)
+{
+	const struct hf_setup *setup = l->enc.stream->setup;
+	const char *name = setup ? hf_processes_name(setup->processes, context->pid, context->tid) : NULL;
+
+	if (!name)
+		return p;
+	p = hf_text_put(p, " comm=\"");
+	for (; *name; name++) {
+		if (*name == '"')
+			*p++ = '\\';
+		p = put_escaped(p, (const uint8_t *)name, 1);
+	}
+	*p++ = '"';
+	return p;
+}
+
 static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
 	const struct hf_ev_context *context = &ev->context;
@@ -104,6 +138,8 @@ static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event
 			p = put_dec(p, numbers[i].key, numbers[i].value);
 	p = lost & HF_CONTEXT_PID ? hf_text_put(p, " pid=?") : p;
 	p = lost & HF_CONTEXT_TID ? hf_text_put(p, " tid=?") : p;
+	if (ev->fields & HF_CONTEXT_TID)
+		p = put_name(l, p, context);
 	l->state.ids = (uint8_t)((l->state.ids & ~lost) | (ev->fields & (HF_CONTEXT_PID | HF_CONTEXT_TID)));
 	if (ev->fields & HF_CONTEXT_MODE)
 		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(context->mode));
@@ -231,22 +267,6 @@ static uint8_t *put_loss(struct listing *l, uint8_t *p, const struct hf_event *e
 		p = put_dec(p, " back=", ev->back);
 	*p++ = ' ';
 	return p + hf_diag_format(&diag, (char *)p, LISTING_ROOM / 2);
-}
-
-static uint8_t *put_escaped(uint8_t *p, const uint8_t *bytes, unsigned n)
-{
-	for (; n; n--, bytes++) {
-		const char *named = *bytes == '\n' ? "\\n" : *bytes == '\t' ? "\\t" : *bytes == '\r' ? "\\r" :
-				    *bytes == '\\' ? "\\\\" : NULL;
-
-		if (named)
-			p = hf_text_put(p, named);
-		else if (*bytes >= ' ' && *bytes <= '~')
-			*p++ = *bytes;
-		else
-			p = hf_text_put_hex_width(hf_text_put(p, "\\x"), *bytes, 2);
-	}
-	return p;
 }
 
 /* Bytes of a channel: a line ends behind a line feed, or when it is full. */

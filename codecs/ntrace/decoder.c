@@ -159,7 +159,7 @@ static void begin_part(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 
 	*s = (struct hf_ntrace_state){
-		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .beside = s->beside,
+		.place = s->place, .hinted = s->hinted, .reserved = s->reserved, .beside = s->beside, .begun = s->begun,
 		.unsynced = s->unsynced, .untimed = s->untimed, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	hf_return_stack_clear(&d->calls);
 	if (d->params.wrapped)

@@ -37,7 +37,7 @@ struct hf_ntrace_state {
 	uint8_t skip;         /* bytes are skipped, up to one that ends a message */
 	uint8_t known;        /* synchronised: pc is known */
 	uint8_t stopped;      /* tracing is off, so no trace is lost: it was stopped, or has not begun */
-	uint8_t begun;        /* a message has synchronised in this part */
+	uint8_t begun;        /* a message has synchronised, in this part or before */
 	uint8_t history;      /* HTM: HIST was seen since the last start, so a branch without a bit is an error */
 	uint8_t timed;        /* the last synchronising message had a time */
 	uint8_t untimed;      /* the note that times are left out was given */

@@ -15,7 +15,7 @@ static unsigned xlen(const struct hf_stream *stream, uint32_t hart)
 const struct hf_codec hf_codec_ntrace = {
 	.name = "ntrace",
 	.title = "RISC-V N-Trace",
-	.version = 13,
+	.version = 14,
 	.suffixes = suffixes,
 	.keys = hf_ntrace_keys,
 	.xlen = xlen,

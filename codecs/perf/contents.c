@@ -38,9 +38,11 @@ static bool is_system_wide(struct hf_perf_contents *c)
 
 static int take_info(struct hf_perf_contents *c, const struct hf_perf_record *record, struct hf_diag *diag)
 {
+	const uint32_t type = record->size < 16 ? 0 : hf_get32(record->bytes + 8);
 	int err;
 
-	if (c->has_units || record->size < 16 || hf_get32(record->bytes + 8) != HF_PERF_CS_ETM)
+	c->riscv |= type == HF_PERF_RISCV;
+	if (c->has_units || type != HF_PERF_CS_ETM)
 		return 0;
 	err = hf_perf_units_read(record, &c->units);
 	if (err == HF_ERR_CORRUPT)
@@ -49,6 +51,16 @@ static int take_info(struct hf_perf_contents *c, const struct hf_perf_record *re
 		return hf_diag_set(diag, HF_ERR_PERF_VERSION, HF_SPACE_FILE, record->at, hf_get64(record->bytes + 16));
 	c->has_units = !err;
 	return err;
+}
+
+static void take_clock(struct hf_perf_contents *c, const struct hf_perf_record *record)
+{
+	if (record->size < 32 || hf_get64(record->bytes + 8) >= 64)
+		return;
+	c->has_clock = true;
+	c->shift = hf_get64(record->bytes + 8);
+	c->mult = hf_get64(record->bytes + 16);
+	c->zero = hf_get64(record->bytes + 24);
 }
 
 static int take(struct hf_perf_contents *c, const struct hf_perf_record *record, uint32_t file, struct hf_diag *diag)
@@ -63,6 +75,7 @@ static int take(struct hf_perf_contents *c, const struct hf_perf_record *record,
 	case HF_PERF_AUX_OUTPUT_HW_ID: return hf_perf_recordings_add(&c->recordings, &c->attrs, record, file);
 	case HF_PERF_ID_INDEX: return take_index(c, record);
 	case HF_PERF_LOST: c->lost += record->size >= 24 ? hf_get64(record->bytes + 16) : 0; return 0;
+	case HF_PERF_TIME_CONV: take_clock(c, record); return 0;
 	case HF_PERF_TEXT_POKE: return hf_perf_pokes_add(&c->pokes, &c->attrs, record);
 	default: return hf_perf_maps_add(&c->maps, &c->attrs, record);
 	}
@@ -123,7 +136,7 @@ int hf_perf_contents_read(struct hf_perf_contents *contents, struct hf_src *cons
 	*contents = (struct hf_perf_contents){.broken = HF_NOWHERE};
 	for (size_t i = 0; i < count && !err; i++)
 		err = i ? read_more(contents, src[i], (uint32_t)i, diag) : read_first(contents, src[0], diag);
-	if (!err && !contents->has_units)
+	if (!err && !contents->has_units && !contents->riscv)
 		err = hf_diag_set(diag, HF_ERR_PERF_DAMAGED, HF_SPACE_FILE, contents->broken, 0);
 	if (err)
 		return err;

@@ -10,8 +10,9 @@
 #include "codecs/perf/maps.h"
 #include "codecs/setup/setup.h"
 
-/* The name of the copy beside the file data. */
+/* The names of the copy beside the file data, and of its list of symbols. */
 #define HF_PERF_KCORE "kcore_dir/kcore"
+#define HF_PERF_KALLSYMS "kcore_dir/kallsyms"
 /* What mappings and build ids call the kernel; behind it a mapping has the symbol that it is told by. */
 #define HF_PERF_KERNEL_NAME "[kernel.kallsyms]"
 

@@ -59,6 +59,14 @@ static int open_files(struct load *l)
 							     hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
 }
 
+static void close_files(struct load *l)
+{
+	for (size_t i = 0; i < l->src_count && l->src; i++)
+		hf_src_free(l->src[i]);
+	free(l->src);
+	hf_perf_contents_free(&l->c);
+}
+
 static int read_contents(struct load *l)
 {
 	struct hf_diag diag = {.code = 0};
@@ -324,7 +332,7 @@ static int warn(struct load *l)
 		err = hf_setup_warn(l->setup, l->name, 0,
 				    "%" PRIu64 " records were lost when it was recorded: mappings or recordings may be missing",
 				    l->c.lost);
-	if (!err && l->c.system_wide && !has_contexts(&l->c.units))
+	if (!err && l->c.system_wide && l->c.units.count && !has_contexts(&l->c.units))
 		err = hf_setup_warn(l->setup, l->name, 0,
 				    "all processes were traced and the trace does not say which one runs, so that no program is "
 				    "known: perf record -e cs_etm/contextid/ says it");
@@ -357,17 +365,35 @@ static void name_processes(const struct hf_perf_maps *maps, char *text, size_t s
 /* How many have a trace unit, and how many of them trace: those that have values. */
 static void count_cpus(const struct load *l, char *text, size_t size)
 {
+	const struct hf_setup_part *parts = l->setup->parts;
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->c.units.count; i++)
 		n += hf_setup_get(l->setup, (uint32_t)l->c.units.row[i].cpu, "source") != NULL;
-	snprintf(text, size, "%zu, trace of %zu", l->c.units.count, l->used ? n : 0);
+	if (l->c.units.count) {
+		snprintf(text, size, "%zu, trace of %zu", l->c.units.count, l->used ? n : 0);
+		return;
+	}
+	for (size_t i = 0; i < l->used; i++)
+		n += !i || parts[i].hart != parts[i - 1].hart;
+	snprintf(text, size, "trace of %zu", n);
+}
+
+/* How timestamps become times of perf, if they count what its clock is made of. */
+static void tell_clock(const struct load *l, char *text, size_t size)
+{
+	bool same = l->c.has_clock && l->c.units.count;
+
+	for (size_t i = 0; i < l->c.units.count; i++)
+		same &= l->c.units.row[i].clock == HF_PERF_CLOCK_VIRTUAL;
+	snprintf(text, same ? size : 1, "a time T of the trace is %" PRIu64 " + T * %" PRIu64 " / 2^%" PRIu64 " ns of perf",
+		 l->c.zero, l->c.mult, l->c.shift);
 }
 
 static int add_facts(struct load *l)
 {
 	const struct hf_perf_features *features = &l->c.features;
-	char cpus[64], processes[HF_PERF_TEXT];
+	char cpus[64], clock[128], processes[HF_PERF_TEXT];
 	const struct {
 		const char *name, *value;
 	} facts[] = {{"event", features->events},
@@ -375,10 +401,12 @@ static int add_facts(struct load *l)
 		     {"machine", features->machine},
 		     {"recorder", features->recorder},
 		     {"CPUs", cpus},
+		     {"clock", clock},
 		     {"processes", processes}};
 	int err = 0;
 
 	count_cpus(l, cpus, sizeof cpus);
+	tell_clock(l, clock, sizeof clock);
 	name_processes(&l->c.maps, processes, sizeof processes);
 	for (size_t i = 0; i < sizeof facts / sizeof *facts && !err; i++)
 		if (*facts[i].value)
@@ -477,6 +505,86 @@ static int make_processes(struct load *l, struct hf_src *stream)
 	return no_room(l, err);
 }
 
+/* ---- trace that is split only ---- */
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct hf_perf_recording *left = a, *right = b;
+
+	if (left->cpu != right->cpu)
+		return left->cpu < right->cpu ? -1 : 1;
+	if (left->time != right->time)
+		return left->time < right->time ? -1 : 1;
+	return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+/* The recordings of one CPU behind those of another. How they are framed a capture.ini says. */
+static int make_split_parts(struct load *l)
+{
+	struct hf_setup *setup = l->setup;
+	uint64_t offset = 0;
+
+	if (l->used)
+		qsort(l->c.recordings.row, l->used, sizeof *l->c.recordings.row, by_cpu);
+	setup->parts = calloc(l->used + 1, sizeof *setup->parts);
+	for (size_t i = 0; i < l->used && setup->parts; i++) {
+		const struct hf_perf_recording *row = &l->c.recordings.row[i];
+
+		setup->parts[setup->part_count++] = (struct hf_setup_part){
+			.offset = offset, .size = row->size, .name = l->name, .framing = "", .shared = true, .time = row->time,
+			.hart = row->cpu == HF_PERF_NO_CPU ? HF_SETUP_ANY : row->cpu, .thread = row->tid, .detail = row->flags};
+		offset += row->size;
+	}
+	return no_room(l, setup->parts ? 0 : HF_ERR_NOMEM);
+}
+
+static int tell_undecoded(struct load *l)
+{
+	const char *slash = strrchr(l->name, '/');
+
+	return no_room(l, hf_setup_warn(l->setup, l->name, 0,
+					"RISC-V trace (AUXTRACE_INFO type %u) is only split, for nothing here says how its trace "
+					"units are set: a capture.ini with 'trace = %.100s' does, and then it is decoded",
+					HF_PERF_RISCV, slash ? slash + 1 : l->name));
+}
+
+static int make_split(struct load *l, struct hf_src **ret_stream)
+{
+	int err;
+
+	choose(l);
+	err = make_split_parts(l);
+	if (!err)
+		err = warn(l);
+	if (!err)
+		err = add_facts(l);
+	return err ? err : make_stream(l, ret_stream);
+}
+
+int hf_perf_split(struct hf_setup *setup, const char *name, struct hf_src *const *src, size_t count,
+		  struct hf_src **ret_stream, struct hf_setup_error *error)
+{
+	struct load l = {.setup = setup, .error = error, .name = name, .src_count = count,
+			 .src = calloc(count, sizeof *l.src)};
+	int err = l.src ? 0 : no_room(&l, HF_ERR_NOMEM);
+
+	for (size_t i = 0; i < count; i++)
+		if (l.src)
+			l.src[i] = src[i];
+		else
+			hf_src_free(src[i]);
+	if (!err)
+		err = read_contents(&l);
+	if (!err) {
+		hf_setup_free_parts(setup);
+		err = make_split(&l, ret_stream);
+	}
+	close_files(&l);
+	return err;
+}
+
+/* ---- all of it ---- */
+
 static int make_all(struct load *l, struct hf_src **ret_stream)
 {
 	struct hf_src *stream = NULL;
@@ -484,6 +592,10 @@ static int make_all(struct load *l, struct hf_src **ret_stream)
 
 	if (!err)
 		err = read_contents(l);
+	if (!err && strcmp(l->setup->format, l->setup->reader->name) == 0) {
+		err = make_split(l, ret_stream);
+		return err ? err : tell_undecoded(l);
+	}
 	if (!err && !l->c.units.count)
 		err = hf_setup_fail(l->error, HF_ERR_PERF_DAMAGED, l->name, 0, "%s",
 				    hf_err_text(HF_ERR_PERF_DAMAGED, (char[HF_DIAG_SIZE]){0}));
@@ -516,9 +628,6 @@ int hf_perf_load(struct hf_setup *setup, const struct hf_setup_opener *opener, s
 	struct load l = {.setup = setup, .opener = opener, .error = error, .name = setup->files[0].name};
 	int err = make_all(&l, ret_stream);
 
-	for (size_t i = 0; i < l.src_count; i++)
-		hf_src_free(l.src[i]);
-	free(l.src);
-	hf_perf_contents_free(&l.c);
+	close_files(&l);
 	return err;
 }

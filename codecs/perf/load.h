@@ -15,6 +15,10 @@ extern const struct hf_codec hf_codec_perf;
 int hf_perf_load(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,
 		 struct hf_setup_error *error);
 
+/* hf_codec.split of trace of RISC-V; name: of the first file. */
+int hf_perf_split(struct hf_setup *setup, const char *name, struct hf_src *const *src, size_t count,
+		  struct hf_src **ret_stream, struct hf_setup_error *error);
+
 /* hf_setup_opener.list: a file that may be one of the programs of that setup. */
 int hf_perf_add_program(void *setup, const char *name);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perf.data files of Linux. One with CoreSight trace (CS_ETM) is a description of that trace, which lies in it; one with
- * any other trace is refused with a reason; one of samples is an ordinary file. Format:
+ * RISC-V trace is split into recordings, which a capture.ini has decoded; one with any other trace is refused with a reason;
+ * one of samples is an ordinary file. Format:
  * tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "codecs/codec.h"
@@ -10,6 +11,8 @@
 #include "codecs/perf/load.h"
 #include "codecs/perf/look.h"
 #include "codecs/perf/record_types.h"
+#include "codecs/perf/split.h"
+#include "codecs/setup/errors.h"
 #include "codecs/setup/read.h"
 
 #include <stdio.h>
@@ -37,22 +40,25 @@ static int refusal(const struct hf_perf_look *look, uint64_t *ret_detail)
 	if (look->swapped)
 		return HF_ERR_PERF_ENDIAN;
 	if (look->type == HF_PERF_RISCV)
-		return HF_ERR_PERF_RISCV;
+		return 0;
 	if (look->type != HF_PERF_CS_ETM)
 		return HF_ERR_PERF_KIND;
 	*ret_detail = look->version;
 	return look->version > 2 ? HF_ERR_PERF_VERSION : 0;
 }
 
-/* As a stream: who comes here has it in a container. */
-static int refuse(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag)
+/* Without a setup it is in a container. */
+static int open_stream(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
+		       struct hf_diag *diag)
 {
 	struct hf_perf_look look;
 	uint64_t detail = 0;
-	int err = hf_perf_look(src, &look, diag), code;
+	int err, code;
 
-	(void)setup;
 	*ret_stream = NULL;
+	if (setup)
+		return hf_perf_split_open(setup, ret_stream);
+	err = hf_perf_look(src, &look, diag);
 	if (err < 0)
 		return err;
 	code = err ? 0 : refusal(&look, &detail);
@@ -61,26 +67,21 @@ static int refuse(struct hf_src *src, const struct hf_setup *setup, struct hf_st
 
 /* ---- the description ---- */
 
+/* Trace of another kind is told by its name where it has one. */
 static int fail(struct hf_setup_error *error, int code, const char *name, uint64_t detail)
-{
-	const struct hf_diag diag = {.code = code, .offset = HF_NOWHERE, .detail = detail};
-	char text[HF_DIAG_SIZE];
-
-	hf_diag_format(&diag, text, sizeof text);
-	return hf_setup_fail(error, code, name, 0, "%s", text);
-}
-
-/* Trace of another kind, by its name where it has one. */
-static int fail_kind(struct hf_setup_error *error, const char *name, uint64_t type)
 {
 	static const char *const kinds[] = {[1] = "Intel PT", [2] = "Intel BTS", [4] = "Arm SPE", [5] = "s390 sampling",
 					    [6] = "HiSilicon PTT", [7] = "PowerVM dispatch"};
 
-	if (type >= sizeof kinds / sizeof *kinds || !kinds[type])
-		return fail(error, HF_ERR_PERF_KIND, name, type);
-	return hf_setup_fail(error, HF_ERR_PERF_KIND, name, 0,
-			     "this perf.data holds no CoreSight trace but %s (AUXTRACE_INFO type %u), which hartfs does not "
-			     "decode: perf script does", kinds[type], (unsigned)type);
+	const struct hf_diag diag = {.code = code, .offset = HF_NOWHERE, .detail = detail};
+	char text[HF_DIAG_SIZE];
+
+	if (code == HF_ERR_PERF_KIND && detail < sizeof kinds / sizeof *kinds && kinds[detail])
+		return hf_setup_fail(error, code, name, 0,
+				     "this perf.data holds no CoreSight trace but %s (AUXTRACE_INFO type %u), which hartfs does "
+				     "not decode: perf script does", kinds[detail], (unsigned)detail);
+	hf_diag_format(&diag, text, sizeof text);
+	return hf_setup_fail(error, code, name, 0, "%s", text);
 }
 
 /* Whether the file is that of a directory. */
@@ -111,17 +112,21 @@ static int add_more(struct hf_setup *setup, const struct hf_setup_opener *opener
 	return err == HF_ERR_NOT_FOUND ? 0 : err;
 }
 
-static int make_setup(const struct hf_setup_opener *opener, const char *name, struct hf_setup *setup)
+static int make_setup(const struct hf_setup_opener *opener, const char *name, const char *format, struct hf_setup *setup)
 {
 	const struct hf_setup_file own = {.kind = HF_SETUP_DESCRIPTION, .name = name, .said_in = name};
 	int err = hf_setup_add_file(setup, &own);
 
-	setup->format = strdup("ete");
+	setup->format = strdup(format);
 	setup->reader = &hf_codec_perf;
 	if (!err)
 		err = setup->format ? add_more(setup, opener, name) : HF_ERR_NOMEM;
+	if (strcmp(format, hf_codec_perf.name) == 0)
+		return err;
 	if (!err && is_data(name))
 		err = hf_perf_add_program(setup, HF_PERF_KCORE);
+	if (!err && is_data(name))
+		err = hf_perf_add_program(setup, HF_PERF_KALLSYMS);
 	if (!err && opener->list)
 		err = opener->list(opener->ctx, hf_perf_add_program, setup);
 	return err;
@@ -149,13 +154,11 @@ static int describe(const struct hf_setup_opener *opener, const char *name, stru
 	if (err)
 		return hf_setup_fail(error, err, name, 0, "it cannot be read: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
 	code = refusal(&look, &detail);
-	snprintf(error->format, sizeof error->format, "%s", code ? "perf" : "ete");
-	if (code == HF_ERR_PERF_KIND)
-		return fail_kind(error, name, detail);
+	snprintf(error->format, sizeof error->format, "%s", code || look.type == HF_PERF_RISCV ? hf_codec_perf.name : "ete");
 	if (code)
 		return fail(error, code, name, detail);
 	*ret_setup = calloc(1, sizeof **ret_setup);
-	err = *ret_setup ? make_setup(opener, name, *ret_setup) : HF_ERR_NOMEM;
+	err = *ret_setup ? make_setup(opener, name, error->format, *ret_setup) : HF_ERR_NOMEM;
 	if (!err)
 		return 0;
 	hf_setup_free(*ret_setup);
@@ -163,12 +166,39 @@ static int describe(const struct hf_setup_opener *opener, const char *name, stru
 	return hf_setup_no_room(error, err, name, 0);
 }
 
+/* ---- the trace of another description ---- */
+
+static int split(struct hf_setup *setup, struct hf_src *const *src, size_t count, struct hf_src **ret_stream,
+		 struct hf_setup_error *error)
+{
+	const struct hf_setup_file *file = setup->files;
+	struct hf_perf_look look;
+	uint64_t detail;
+	int err = hf_perf_look(src[0], &look, NULL), code = err ? 0 : refusal(&look, &detail);
+
+	while (file->kind != HF_SETUP_TRACE)
+		file++;
+	if (!err && !code && look.type == HF_PERF_RISCV)
+		return hf_perf_split(setup, file->name, src, count, ret_stream, error);
+	for (size_t i = 0; i < count; i++)
+		hf_src_free(src[i]);
+	if (err < 0)
+		return hf_setup_fail(error, err, file->said_in, file->line, "'%.120s' cannot be read: %s", file->name,
+				     hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
+	if (code)
+		return fail(error, code, file->name, detail);
+	return hf_setup_fail(error, HF_ERR_SETUP_FILE, file->said_in, file->line,
+			     "'%.120s' is a perf.data %s", file->name,
+			     err ? "without trace (no AUXTRACE_INFO record)"
+				 : "of CoreSight, which is a capture by itself: move it out of here");
+}
+
 static const char *const suffixes[] = {NULL};
 
 const struct hf_codec hf_codec_perf = {
 	.name = "perf",
 	.title = "perf.data",
-	.version = 5,
+	.version = 6,
 	.suffixes = suffixes,
 	.probe = probe,
 	.confirm = confirm,
@@ -176,5 +206,9 @@ const struct hf_codec hf_codec_perf = {
 		     "perf record -e cs_etm// records trace",
 	.describe = describe,
 	.load = hf_perf_load,
-	.open = refuse,
+	.split = split,
+	.open = open_stream,
+	.close = hf_perf_split_close,
+	.dec = &hf_perf_split_ops,
+	.records = &hf_perf_split_ops,
 };

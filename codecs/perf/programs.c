@@ -19,6 +19,7 @@ enum {
 	NOTE_HEAD = 16, /* sizes, type, "GNU" */
 	PLACES_MAX = 1024, /* rows of names, and of code that is missing */
 	PATH_SIZE = 4096 + 128,
+	KERNEL_SPANS = 64, /* of its copy, that get names */
 };
 
 /* A file that may be one that was mapped. */
@@ -395,6 +396,31 @@ static int find_kernel(struct search *s)
 	return add_place(s, &place, !source.candidate);
 }
 
+/* Names of the copy of the kernel, and of its modules: those that it told itself. */
+static int name_kernel(struct search *s)
+{
+	const struct hf_program *kernel = &s->ret->kernel;
+	struct hf_setup_file row = {.kind = HF_SETUP_KALLSYMS, .said_in = s->name, .optional = true, .hart = HF_SETUP_ANY,
+				    .spaces = HF_MEMORY_ANY, .context = HF_SETUP_NO_CONTEXT};
+	unsigned spans = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < s->candidate_count && !row.name; i++)
+		row.name = strcmp(s->candidate[i].name, HF_PERF_KALLSYMS) == 0 ? HF_PERF_KALLSYMS : NULL;
+	for (size_t i = 0; i < kernel->count && row.name && !s->ret->kernel_is_file && spans < KERNEL_SPANS && !err; i++) {
+		const struct hf_program_piece *piece = &kernel->pieces[i];
+
+		row.address = row.size ? row.address : piece->address;
+		row.size += piece->size;
+		if (i + 1 < kernel->count && piece[1].address == row.address + row.size)
+			continue;
+		err = hf_setup_add_file(s->setup, &row);
+		row.size = 0;
+		spans++;
+	}
+	return err;
+}
+
 /* ---- what is missing ---- */
 
 static int add_missing_object(struct search *s, uint32_t number)
@@ -490,6 +516,8 @@ int hf_perf_programs_make(const struct hf_perf_ask *ask, struct hf_processes *re
 		snprintf(s.beside, sizeof s.beside, "%.200s.d", base_of(s.name));
 	if (!err)
 		err = find_kernel(&s);
+	if (!err)
+		err = name_kernel(&s);
 	for (uint32_t i = 0; i < count && !err; i++)
 		err = hf_maps_is_file(ask->maps->object[i].name) ? find_object(&s, i) : 0;
 	if (!err)

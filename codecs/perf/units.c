@@ -35,7 +35,7 @@ static bool kind_of(uint64_t magic, uint8_t *ret_kind)
 	return magic == MAGIC_ETE || magic == MAGIC_ETMV4 || magic == MAGIC_ETMV3;
 }
 
-/* The next block; false: it makes no sense. Of an ETMv4 there is no TRCDEVARCH: its eighth is the source of timestamps. */
+/* The next block; false: it makes no sense. Of an ETMv4 there is no TRCDEVARCH. What follows is the source of timestamps. */
 static bool take_block(struct words *words, uint64_t version, struct hf_perf_unit *ret)
 {
 	uint64_t magic, count;
@@ -49,11 +49,14 @@ static bool take_block(struct words *words, uint64_t version, struct hf_perf_uni
 	if (count > words->left)
 		return false;
 	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t params = ret->kind == HF_PERF_ETE ? HF_PERF_PARAMS : ETMV4_PARAMS;
 		uint64_t value = 0;
 
 		take(words, &value);
-		if (i < (ret->kind == HF_PERF_ETE ? HF_PERF_PARAMS : ETMV4_PARAMS))
+		if (i < params)
 			ret->param[ret->count++] = value;
+		else if (i == params)
+			ret->clock = value;
 	}
 	return true;
 }

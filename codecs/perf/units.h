@@ -7,6 +7,8 @@
 
 /* Parameters of a block that are read: TRCCONFIGR to TRCAUTHSTATUS, TRCDEVARCH. */
 enum { HF_PERF_PARAMS = 8, HF_PERF_TRACEIDR = 1, HF_PERF_DEVARCH = 7 };
+/* The counter that the perf clock is made of (TRFCR_EL1.TS). */
+#define HF_PERF_CLOCK_VIRTUAL 1u
 extern const char *const hf_perf_param_names[HF_PERF_PARAMS];
 
 enum hf_perf_unit_kind {
@@ -20,6 +22,7 @@ struct hf_perf_unit {
 	uint8_t kind;  /* enum hf_perf_unit_kind */
 	uint8_t count; /* parameters that are there */
 	uint64_t param[HF_PERF_PARAMS];
+	uint64_t clock; /* what its timestamps count: HF_PERF_CLOCK_VIRTUAL, or another or an unknown one */
 };
 
 struct hf_perf_units {

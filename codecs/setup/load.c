@@ -517,6 +517,37 @@ static int warn_empty(struct hf_setup *setup)
 	return hf_setup_warn(setup, file->said_in, file->line, "'%s' is empty", file->name);
 }
 
+/* The format whose files hold the trace of others, if it is such a file; NULL: the bytes are the trace. */
+static const struct hf_codec *holder_of(const struct loader *l, struct hf_src *src)
+{
+	uint8_t head[HF_PROBE_SIZE];
+	size_t n;
+
+	if (hf_src_read_all(src, 0, head, sizeof head, &n, NULL))
+		return NULL;
+	for (size_t i = 0; l->opener->codecs[i]; i++)
+		if (l->opener->codecs[i]->split && l->opener->codecs[i]->probe(head, n))
+			return l->opener->codecs[i];
+	return NULL;
+}
+
+/* pieces[n] end to end, or what they hold. */
+static int make_stream(struct loader *l, const struct hf_concat_piece *pieces, size_t n, struct hf_src **ret_stream)
+{
+	const struct hf_codec *holder = n ? holder_of(l, pieces[0].src) : NULL;
+	struct hf_src **src = holder ? calloc(n, sizeof *src) : NULL;
+	int err;
+
+	for (size_t i = 0; i < n && src; i++)
+		src[i] = pieces[i].src;
+	if (src)
+		err = holder->split(l->setup, src, n, ret_stream, l->error);
+	else if ((err = hf_src_concat_new(pieces, n, ret_stream)) != 0)
+		hf_setup_fail(l->error, err, "", 0, "the trace files cannot be put together");
+	free(src);
+	return err;
+}
+
 static int load_traces(struct loader *l, struct hf_src **ret_stream)
 {
 	struct hf_setup *setup = l->setup;
@@ -543,14 +574,11 @@ static int load_traces(struct loader *l, struct hf_src **ret_stream)
 	}
 	if (!err && n && !offset)
 		err = warn_empty(setup);
-	if (!err) {
-		err = hf_src_concat_new(pieces, n, ret_stream);
-		if (err)
-			hf_setup_fail(l->error, err, "", 0, "the trace files cannot be put together");
-	} else {
+	if (!err)
+		err = make_stream(l, pieces, n, ret_stream);
+	else
 		while (n)
 			hf_src_free(pieces[--n].src);
-	}
 	free(pieces);
 	return err;
 }

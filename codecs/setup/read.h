@@ -66,6 +66,9 @@ int hf_setup_add_part(struct hf_setup *setup, uint32_t hart, const char *name, c
 int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file);
 int hf_setup_add_fact(struct hf_setup *setup, const char *name, const char *value);
 
+/* Leaves it without any. */
+void hf_setup_free_parts(struct hf_setup *setup);
+
 /* Room for one more row of that size behind count others; rows is the address of the pointer to them, which was only
  * ever enlarged so. HF_ERR_NOMEM, HF_ERR_LIMIT. */
 int hf_setup_room(void *rows, size_t count, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codecs/setup/setup.h"
+#include "codecs/setup/read.h"
 
 #include "codecs/base/errors.h"
 #include "codecs/base/number.h"
@@ -9,6 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void hf_setup_free_parts(struct hf_setup *setup)
+{
+	for (size_t i = 0; i < setup->part_count; i++) {
+		if (setup->parts[i].shared)
+			continue;
+		free((char *)setup->parts[i].name);
+		free((char *)setup->parts[i].framing);
+	}
+	free(setup->parts);
+	setup->parts = NULL;
+	setup->part_count = 0;
+}
 
 void hf_setup_free(struct hf_setup *setup)
 {
@@ -28,12 +41,7 @@ void hf_setup_free(struct hf_setup *setup)
 		hf_program_fini(&setup->elfs[i].program);
 		hf_elf_file_close(&setup->elfs[i].file);
 	}
-	for (size_t i = 0; i < setup->part_count; i++) {
-		if (setup->parts[i].shared)
-			continue;
-		free((char *)setup->parts[i].name);
-		free((char *)setup->parts[i].framing);
-	}
+	hf_setup_free_parts(setup);
 	for (size_t i = 0; i < setup->file_count; i++) {
 		free((char *)setup->files[i].name);
 		free((char *)setup->files[i].said_in);
@@ -51,7 +59,6 @@ void hf_setup_free(struct hf_setup *setup)
 	free(setup->values);
 	free(setup->images);
 	free(setup->elfs);
-	free(setup->parts);
 	free(setup->files);
 	free(setup->warnings);
 	free(setup->buffers);

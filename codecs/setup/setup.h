@@ -75,6 +75,7 @@ enum hf_setup_file_kind {
 	HF_SETUP_RAW,         /* a dump of memory */
 	HF_SETUP_MAPPED,      /* code that a process had mapped; when the file is there it becomes ELF, or RAW if it is none */
 	HF_SETUP_CANDIDATE,   /* may be a program, or a directory of such: whoever loads the setup looks for himself */
+	HF_SETUP_KALLSYMS,    /* a text with the names of code at address, of that size: codecs/image/kallsyms.h */
 	HF_SETUP_SYMBOLS,     /* an ELF of which nothing is said but that it may have names; nobody reads it here */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.html: a page about a hart that stands alone, to be sent to somebody: what it is, and what it did. */
 #include "fs/capture/info_page.h"
+#include "fs/capture/recognise.h"
+#include "fs/capture/source_text.h"
 #include "fs/facts/info.h"
 #include "fs/facts/opened.h"
 #include "fs/profile/embedded.h"
@@ -10,9 +12,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
-/* Rows of tables, and lines of problems, that are shown. */
-enum { ROWS = 25, PROBLEMS = 20 };
+/* Rows of tables, and lines of problems and of what the program was, that are shown. */
+enum { ROWS = 25, PROBLEMS = 20, ORIGIN = 8 };
 
 struct report {
 	const struct hf_profiled *of;
@@ -65,10 +69,10 @@ static void put_lines(struct report *r, const char *text, size_t size, unsigned 
 
 /* ---- tables ---- */
 
+/* cells: of each word of a row 'n' a number, '%' a share, '-' left out; the rest of the row is the last column. */
 struct table {
-	const char *title, *columns[4];
+	const char *title, *columns[5], *cells;
 	text_fn write;
-	unsigned passed, skipped; /* words before the third column, and behind it */
 };
 
 /* The next word of a row, and what is behind it. */
@@ -101,29 +105,44 @@ static void put_share(struct report *r, const char *word, size_t size)
 	hf_sink_printf(r->sink, "</td>");
 }
 
-/* A row of a text: count, share, another column, and the rest. */
-static void put_row(struct report *r, const char *line, const char *end, const struct table *table)
+static void put_number(struct report *r, const char *word, size_t size)
 {
-	const char *at = line, *word;
-	size_t size;
-
-	hf_sink_printf(r->sink, "<tr>");
-	word = next_word(&at, end, &size);
+	if (*word < '0' || *word > '9') {
+		put_cell(r, word, size);
+		return;
+	}
 	hf_sink_printf(r->sink, "<td>");
 	hf_put_grouped(r->sink, strtoull(word, NULL, 10));
 	hf_sink_printf(r->sink, "</td>");
-	word = next_word(&at, end, &size);
-	put_share(r, word, size);
-	for (unsigned i = 0; i < table->passed; i++)
-		next_word(&at, end, &size);
-	word = next_word(&at, end, &size);
-	put_cell(r, word, size);
-	for (unsigned i = 0; i < table->skipped; i++)
-		next_word(&at, end, &size);
+}
+
+static void put_row(struct report *r, const char *line, const char *end, const struct table *table)
+{
+	const char *at = line;
+	size_t size;
+
+	hf_sink_printf(r->sink, "<tr>");
+	for (const char *cell = table->cells; *cell; cell++) {
+		const char *word = next_word(&at, end, &size);
+
+		if (*cell == 'n')
+			put_number(r, word, size);
+		else if (*cell == '%')
+			put_share(r, word, size);
+	}
 	while (at < end && *at == ' ')
 		at++;
 	put_cell(r, at, (size_t)(end - at));
 	hf_sink_printf(r->sink, "</tr>\n");
+}
+
+static int columns_of(const struct table *table)
+{
+	int n = 0;
+
+	while (n < 5 && table->columns[n])
+		n++;
+	return n;
 }
 
 static void put_rows(struct report *r, const char *text, size_t size, const struct table *table)
@@ -139,7 +158,7 @@ static void put_rows(struct report *r, const char *text, size_t size, const stru
 			put_row(r, text, stop, table);
 	}
 	if (n > ROWS)
-		hf_sink_printf(r->sink, "<tr><td></td><td></td><td></td><td>and %u more</td></tr>\n", n - ROWS);
+		hf_sink_printf(r->sink, "<tr><td colspan=\"%d\"></td><td>and %u more</td></tr>\n", columns_of(table) - 1, n - ROWS);
 }
 
 static int put_table(struct report *r, const struct table *table)
@@ -152,10 +171,10 @@ static int put_table(struct report *r, const struct table *table)
 	err = table->write(r->of, &text);
 	hf_sink_printf(
 		r->sink,
-		"<div><h2>%s</h2>\n<table><colgroup><col class=\"n\"><col class=\"s\"><col class=\"n\"><col></colgroup>"
+		"<div><h2>%s</h2>\n<table><colgroup><col class=\"n\"><col class=\"s\"><col span=\"%d\" class=\"n\"><col></colgroup>"
 		"<tr>",
-		table->title);
-	for (int i = 0; i < 4; i++)
+		table->title, columns_of(table) - 3);
+	for (int i = 0; i < columns_of(table); i++)
 		hf_sink_printf(r->sink, "<th>%s</th>", table->columns[i]);
 	hf_sink_printf(r->sink, "</tr>\n");
 	if (!err)
@@ -167,9 +186,11 @@ static int put_table(struct report *r, const struct table *table)
 
 static int put_tables(struct report *r)
 {
-	static const struct table functions = {
-		"Functions", {"instructions", "%", "calls", "function"}, hf_profile_functions, 2, 2};
-	static const struct table mix = {"Instructions", {"executed", "%", "flow", "mnemonic"}, hf_profile_mix, 0, 0};
+	const struct table functions = {"Functions",
+					{"own", "%", "below", "calls", "function"},
+					r->of->tree->facts.timed ? "n%n-n---" : "n%n-n--",
+					hf_profile_functions};
+	static const struct table mix = {"Instructions", {"executed", "%", "flow", "mnemonic"}, "n%n", hf_profile_mix};
 	int err;
 
 	hf_sink_printf(r->sink, "<div class=\"tables\">\n");
@@ -181,6 +202,29 @@ static int put_tables(struct report *r)
 }
 
 /* ---- the capture ---- */
+
+/* What hartfs record wrote of the program: its command and the date; else the date of the file. */
+static int put_origin(struct report *r)
+{
+	struct hf_open *open = r->of->source->open;
+	struct hf_source_text text;
+	struct stat st;
+	struct tm tm;
+	int err = hf_source_text_read(open, "recording.txt", &text);
+
+	if (err)
+		return err;
+	if (text.bytes) {
+		put_lines(r, text.bytes, text.size, ORIGIN);
+	} else if (!hf_capture_stat(open->capture, &st) && gmtime_r(&st.st_mtime, &tm)) {
+		char date[32];
+
+		strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
+		hf_sink_printf(r->sink, "<p>The file was written at %s UTC.</p>\n", date);
+	}
+	hf_source_text_free(&text);
+	return 0;
+}
 
 static int put_capture(struct report *r)
 {
@@ -249,7 +293,7 @@ static int put_pictures(struct report *r)
 		return err;
 	hf_sink_printf(r->sink,
 		       "<h2>Calls</h2>\n<p>The width of a frame is what ran in a function and in what it called from "
-		       "there. Click a frame to see it alone; Escape leads back.</p>\n");
+		       "there. Click a frame to see it alone; Escape leads back; invert shows the callers of each function.</p>\n");
 	return hf_flame_put(r->of, false, r->sink);
 }
 
@@ -259,7 +303,9 @@ int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink)
 	int err;
 
 	put_head(&r);
-	err = put_capture(&r);
+	err = put_origin(&r);
+	if (!err)
+		err = put_capture(&r);
 	if (!err)
 		err = put_pictures(&r);
 	if (!err)

@@ -4,6 +4,7 @@
 #include "codecs/base/errors.h"
 #include "codecs/image/elf_read.h"
 #include "codecs/image/errors.h"
+#include "codecs/image/kallsyms.h"
 #include "fs/archive/path.h"
 #include "fs/archive/stamp.h"
 #include "fs/base/views.h"
@@ -348,6 +349,10 @@ static int open_program(struct hf_symbol_files *files, struct hf_open_files *ope
 		err = files->dir->path ? hf_debug_dir_open(files->dir, file->name, &st, &elf->src) : HF_ERR_CHANGED;
 	else
 		err = hf_trace_open_member(open_files, trace, file->name, &elf->src);
+	if (!err && file->kind == HF_SETUP_KALLSYMS) {
+		elf->bias = 0;
+		err = hf_kallsyms_elf(elf->src, file->address, file->size, &elf->src);
+	}
 	files->given = files->elf_count += !err;
 	return err;
 }
@@ -387,7 +392,7 @@ static int open_described(struct hf_open_files *open_files, const struct hf_trac
 	if (!files->elf)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < setup->file_count && !err; i++) {
-		if (setup->files[i].kind == HF_SETUP_ELF)
+		if (setup->files[i].kind == HF_SETUP_ELF || setup->files[i].kind == HF_SETUP_KALLSYMS)
 			err = open_program(files, open_files, trace, &setup->files[i]);
 		else if (setup->files[i].kind == HF_SETUP_SYMBOLS)
 			err = open_candidate(files, open_files, trace, setup->files[i].name);

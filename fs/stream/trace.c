@@ -183,18 +183,24 @@ static int open_single(const struct hf_trace_ask *ask, struct hf_trace *trace)
 	return hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);
 }
 
-static int add_expansion(uint64_t expansion, struct hf_trace *trace)
+static int add_number(struct hf_trace *trace, const char *what, uint64_t number)
 {
-	int err;
+	int err = hf_setup_room(&trace->parts, trace->part_count, sizeof *trace->parts);
 
-	if (!expansion || expansion == HF_EXPANSION)
-		return 0;
-	err = hf_setup_room(&trace->parts, trace->part_count, sizeof *trace->parts);
 	if (err)
 		return err;
-	trace->parts[trace->part_count] = hf_expansion_identity(expansion);
+	trace->parts[trace->part_count] = hf_identity_of_number(what, number);
 	hf_identity_add(&trace->identity, &trace->parts[trace->part_count++]);
 	return 0;
+}
+
+/* What the files do not say, and events depend on. */
+static int add_numbers(uint64_t expansion, struct hf_trace *trace)
+{
+	const struct hf_codec *reader = trace->setup ? trace->setup->reader : NULL;
+	int err = expansion && expansion != HF_EXPANSION ? add_number(trace, "expansion", expansion) : 0;
+
+	return err || !reader ? err : add_number(trace, reader->name, reader->version);
 }
 
 int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, struct hf_setup_error *error,
@@ -207,7 +213,7 @@ int hf_trace_open(const struct hf_trace_ask *ask, struct hf_trace *ret_trace, st
 	*ret_trace = (struct hf_trace){.members = hf_members_ref(ask->members)};
 	err = ask->members ? open_described(ask, ret_trace, error, ret_members_changed) : open_single(ask, ret_trace);
 	if (!err)
-		err = add_expansion(ask->expansion, ret_trace);
+		err = add_numbers(ask->expansion, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
 	else

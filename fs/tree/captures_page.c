@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Captures on the page, and harts of one that have links: more are counted. */
+/* Captures on a page; and harts of one that have links: more are counted. */
 enum { CAPTURES = 1000, HARTS = 4 };
 
 struct list {
@@ -191,6 +191,26 @@ static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_
 
 /* ---- the page ---- */
 
+/* What is shown of the page: rows whose name, state or format has all words that were typed. */
+static const char filter[] =
+	"<script>\n"
+	"const field = document.querySelector('input'), shown = document.getElementById('shown');\n"
+	"const rows = [...document.querySelectorAll('tr')].slice(1);\n"
+	"function filter() {\n"
+	"	const words = field.value.toLowerCase().split(/\\s+/);\n"
+	"	let n = 0;\n"
+	"	for (const row of rows) {\n"
+	"		const text = [...row.children].slice(0, 3).map(cell => cell.textContent).join(' ').toLowerCase();\n"
+	"		row.hidden = !words.every(word => text.includes(word));\n"
+	"		n += !row.hidden;\n"
+	"	}\n"
+	"	shown.textContent = n + ' of ' + rows.length + ' on this page';\n"
+	"}\n"
+	"field.hidden = false;\n"
+	"field.addEventListener('input', filter);\n"
+	"filter();\n"
+	"</script>\n";
+
 static void put_head(struct hf_sink *sink, size_t count)
 {
 	char text[HF_HUMAN_SIZE];
@@ -199,30 +219,62 @@ static void put_head(struct hf_sink *sink, size_t count)
 		       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>hartfs</title>\n<style>\n");
 	hf_sink_write(sink, hf_embedded_report_css.bytes, hf_embedded_report_css.size);
-	hf_sink_printf(
-		sink,
-		"</style>\n</head>\n<body class=\"list\">\n<h1>%s capture%s</h1>\n<p>As they were when this page was "
-		"opened. <a href=\"status.json\">status</a> <a href=\"log.txt\">log</a></p>\n<table><tr>"
-		"<th class=\"text\">capture</th><th class=\"text\">state</th><th "
-		"class=\"text\">format</th><th>size</th>"
-		"<th>harts</th><th>instructions</th><th>problems</th><th class=\"text\">pictures</th></tr>\n",
-		hf_human_count(text, count), count == 1 ? "" : "s");
+	hf_sink_printf(sink,
+		       "</style>\n</head>\n<body class=\"list\">\n<h1>%s capture%s</h1>\n<p>As they were when this page was "
+		       "opened. <a href=\"status.json\">status</a> <a href=\"log.txt\">log</a></p>\n"
+		       "<p><input type=\"search\" placeholder=\"filter\" aria-label=\"words of a name, a state or a format\" hidden> "
+		       "<span id=\"shown\"></span></p>\n",
+		       hf_human_count(text, count), count == 1 ? "" : "s");
 }
 
-int hf_captures_page_write(struct hf_tree *tree, struct hf_sink *sink)
+/* The pages, by the name of the first capture on each. */
+static void put_pages(const struct list *list, size_t page, struct hf_sink *sink)
+{
+	hf_sink_printf(sink, "<p>Pages:");
+	for (size_t i = 0; i * CAPTURES < list->count; i++) {
+		hf_sink_printf(sink, " <a href=\"");
+		if (i)
+			hf_sink_printf(sink, "index-%zu.html", i + 1);
+		else
+			hf_sink_printf(sink, "index.html");
+		hf_sink_printf(sink, "\" title=\"from ");
+		put_name(sink, list->at[i * CAPTURES]->path);
+		hf_sink_printf(sink, i + 1 == page ? " on\"><b>%zu</b></a>" : " on\">%zu</a>", i + 1);
+	}
+	hf_sink_printf(sink, "</p>\n");
+}
+
+static void count(void *ctx, struct hf_capture *capture)
+{
+	(void)capture;
+	++*(size_t *)ctx;
+}
+
+size_t hf_captures_pages(struct hf_tree *tree)
+{
+	size_t n = 0;
+
+	hf_captures_each(tree->captures, count, &n);
+	return n ? (n + CAPTURES - 1) / CAPTURES : 1;
+}
+
+int hf_captures_page_write(struct hf_tree *tree, size_t page, struct hf_sink *sink)
 {
 	struct list list = {0};
-	char text[HF_HUMAN_SIZE];
 
 	hf_captures_each(tree->captures, add, &list);
 	if (list.count)
 		qsort(list.at, list.count, sizeof *list.at, by_path);
 	put_head(sink, list.count);
-	for (size_t i = 0; i < list.count && i < CAPTURES; i++)
+	if (list.count > CAPTURES)
+		put_pages(&list, page, sink);
+	hf_sink_printf(sink, "<table><tr><th class=\"text\">capture</th><th class=\"text\">state</th><th "
+			     "class=\"text\">format</th><th>size</th>"
+			     "<th>harts</th><th>instructions</th><th>problems</th><th class=\"text\">pictures</th></tr>\n");
+	for (size_t i = (page - 1) * CAPTURES; i < list.count && i < page * CAPTURES; i++)
 		put_row(tree, list.at[i], sink);
 	hf_sink_printf(sink, "</table>\n");
-	if (list.count > CAPTURES)
-		hf_sink_printf(sink, "<p>And %s more.</p>\n", hf_human_count(text, list.count - CAPTURES));
+	hf_sink_write(sink, filter, sizeof filter - 1);
 	hf_sink_printf(sink, "</body>\n</html>\n");
 	free(list.at);
 	return list.full ? HF_ERR_NOMEM : sink->err;

@@ -66,9 +66,23 @@ static int write_captures(const struct hf_subject *of, struct hf_sink *sink)
 	return 0;
 }
 
+/* Those behind index.html. */
+static bool each_page(const struct hf_look *look, struct hf_node_key key)
+{
+	const size_t pages = hf_captures_pages(look->tree);
+	char name[32];
+	bool more = true;
+
+	for (key.view = 2; key.view <= pages && more; key.view++) {
+		snprintf(name, sizeof name, "index-%u.html", (unsigned)key.view);
+		more = offer(look, name, &key);
+	}
+	return more;
+}
+
 static int write_page(const struct hf_subject *of, struct hf_sink *sink)
 {
-	return hf_captures_page_write(of->tree, sink);
+	return hf_captures_page_write(of->tree, of->key->kind == HF_NODE_PAGES ? of->key->view : 1, sink);
 }
 
 static int write_metrics(const struct hf_subject *of, struct hf_sink *sink)

@@ -6,6 +6,7 @@
 #include "index/base/identity.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <xxhash.h>
 
 #define EDGE ((size_t)64 << 10)
@@ -51,9 +52,9 @@ void hf_identity_add(struct hf_identity *identity, const struct hf_identity *mem
 	identity->print[1] = hash.high64;
 }
 
-struct hf_identity hf_expansion_identity(uint64_t expansion)
+struct hf_identity hf_identity_of_number(const char *what, uint64_t number)
 {
-	return (struct hf_identity){.size = expansion, .print = {XXH3_64bits("expansion", 9)}};
+	return (struct hf_identity){.size = number, .print = {XXH3_64bits(what, strlen(what))}};
 }
 
 int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *ret_identity, struct hf_diag *diag)

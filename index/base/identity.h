@@ -15,7 +15,7 @@ int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *re
 /* Adds a further file: the identity of a capture of several files begins with that of the trace file. */
 void hf_identity_add(struct hf_identity *identity, const struct hf_identity *member);
 bool hf_identity_equal(const struct hf_identity *a, const struct hf_identity *b);
-/* To be added if the limit is not HF_EXPANSION: it decides what is decoded, so the index is another one. */
-struct hf_identity hf_expansion_identity(uint64_t expansion);
+/* To be added for what decides of the events beside the bytes: a limit, say, or the version of who reads a description. */
+struct hf_identity hf_identity_of_number(const char *what, uint64_t number);
 
 #endif

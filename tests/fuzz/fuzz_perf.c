@@ -9,6 +9,8 @@
 #include "tests/lib/perfdata.h"
 #include "tests/lib/sliver.h"
 
+#include <string.h>
+
 static void check_setup(const struct hf_setup *setup, const struct hf_src *src)
 {
 	uint64_t end = 0;
@@ -24,6 +26,25 @@ static void check_setup(const struct hf_setup *setup, const struct hf_src *src)
 		for (size_t k = 1; k < program->count; k++)
 			MUST(program->pieces[k].address - program->pieces[k - 1].address >= program->pieces[k - 1].size);
 	}
+}
+
+/* A line for each recording. */
+static void list(const struct hf_setup *setup, struct hf_src *src)
+{
+	struct hf_stream *stream;
+	struct hf_dec *dec;
+	struct hf_event ev[8];
+	size_t n, lines = 0;
+
+	MUST(!hf_stream_open(&hf_codec_perf, src, setup, &stream, NULL));
+	MUST(!hf_dec_new(stream, src, HF_HART_RECORDS, &dec));
+	while (!hf_dec_next(dec, ev, 8, &n))
+		for (size_t i = 0; i < n; i++)
+			for (unsigned k = 0; k < ev[i].used; k++)
+				lines += ev[i].data.bytes[k] == '\n';
+	MUST(lines == setup->part_count && hf_dec_offset(dec) == src->size);
+	hf_dec_free(dec);
+	hf_stream_close(stream);
 }
 
 static void load(const uint8_t *data, size_t size)
@@ -42,6 +63,8 @@ static void load(const uint8_t *data, size_t size)
 	}
 	if (!err)
 		check_setup(setup, src);
+	if (!err && strcmp(setup->format, hf_codec_perf.name) == 0)
+		list(setup, src);
 	hf_src_free(src);
 	hf_setup_free(setup);
 }

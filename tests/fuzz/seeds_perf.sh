@@ -41,4 +41,10 @@ printf '\0\0\0\0\0\0\0\0\0\0\0\x80\x01\0\x04\x82\0\x08\0\0\xb0\x0a\0\0\0\xf7' >t
 	trace 1 10 10 10 0x100 trace.tmp
 	trace 1 20 21 11 0x101 trace.tmp
 END
+"$1" split <<-END
+	riscv
+	comm 10 10 0 one
+	trace 3 10 10 50 0 trace.tmp
+	trace 1 10 10 10 1 trace.tmp
+END
 rm trace.tmp

@@ -141,11 +141,20 @@ void perf_info(struct perf_data *p, unsigned version, unsigned cpus)
 		put64(&at, version ? UINT64_C(0x5050505050505050) : UINT64_C(0x4040404040404040));
 		put64(&at, cpu);
 		if (version)
-			put64(&at, 8);
+			put64(&at, 8 + p->clock);
 		for (unsigned i = 0; i < (version ? 8 : 7); i++)
 			put64(&at, i == 1 ? 0x10 + 2 * cpu : p->registers[i]);
+		if (version && p->clock)
+			put64(&at, 1);
 	}
 	perf_record(p, 70, 0, body, (size_t)(at - body), NULL);
+}
+
+void perf_riscv(struct perf_data *p)
+{
+	const uint8_t body[16] = {[0] = 8, [8] = 8};
+
+	perf_record(p, 70, 0, body, sizeof body, NULL);
 }
 
 static void add_map(struct perf_data *p, unsigned misc, const struct perf_who *who, uint64_t address, uint64_t size,
@@ -345,6 +354,24 @@ static void put_section(uint8_t *elf, unsigned i, uint32_t name, uint32_t type, 
 	hf_put32(section + 4, type);
 	hf_put64(section + 24, offset);
 	hf_put64(section + 32, size);
+}
+
+size_t perf_kcore(uint64_t address, const void *code, size_t n, uint8_t *ret)
+{
+	CHECK(n <= 4096);
+	memset(ret, 0, 8192);
+	memcpy(ret, (const uint8_t[]){0x7f, 'E', 'L', 'F', 2, 1, 1}, 7);
+	hf_put16(ret + 16, 4);
+	hf_put16(ret + 18, 183);
+	hf_put64(ret + 32, 64);
+	hf_put16(ret + 54, 56);
+	hf_put16(ret + 56, 1);
+	hf_put32(ret + 64, 1);
+	hf_put64(ret + 64 + 8, 0x1000);
+	hf_put64(ret + 64 + 16, address);
+	hf_put64(ret + 64 + 32, n);
+	memcpy(ret + 0x1000, code, n);
+	return 0x1000 + n;
 }
 
 size_t perf_elf(const uint8_t *id, const void *code, size_t n, uint8_t *ret)

@@ -26,6 +26,7 @@ struct perf_data {
 	} text[16]; /* sections of features, by their numbers; others are empty */
 	size_t text_count;
 	uint64_t registers[8]; /* of every trace unit, as AUXTRACE_INFO has them; [1], its id, is 0x10 + 2 * cpu */
+	bool clock; /* the units' timestamps are of the virtual counter */
 	uint8_t *packed; /* records that wait to be compressed */
 	size_t packed_n, packed_cap;
 	void *zstd;
@@ -46,6 +47,8 @@ void perf_feature(struct perf_data *p, unsigned feature, const void *bytes, size
 void perf_text(struct perf_data *p, unsigned feature, const char *const *texts, size_t count);
 /* AUXTRACE_INFO of so many CPUs, of an ETE; version 0 to 2. */
 void perf_info(struct perf_data *p, unsigned version, unsigned cpus);
+/* AUXTRACE_INFO of RISC-V trace, as it was proposed: it says nothing but its event. */
+void perf_riscv(struct perf_data *p);
 void perf_map(struct perf_data *p, const struct perf_who *who, uint64_t address, uint64_t size, uint64_t offset, unsigned prot,
 	      const char *name, const uint8_t id[20]);
 /* Code of the kernel: name as mappings have it. */
@@ -69,6 +72,9 @@ void perf_free(struct perf_data *p);
 /* An AArch64 file with that build id (20 bytes; NULL: none), whose code[n] lies at offset and address 0x1000, where its
  * symbol _text is. ret[8192]; returns its size. n is 4096 at most. */
 size_t perf_elf(const uint8_t *id, const void *code, size_t n, uint8_t *ret);
+
+/* A copy of the kernel's code, code[n] at that address. ret[8192]; returns its size. n is 4096 at most. */
+size_t perf_kcore(uint64_t address, const void *code, size_t n, uint8_t *ret);
 
 /* Files by name in memory, as an opener has them: all of them but the first beside the capture, and those whose names begin
  * with "debug:" in the directory of debug files. */

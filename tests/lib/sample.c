@@ -200,7 +200,8 @@ void samples_begin(struct samples *all, const struct hf_codec *const *codecs, co
 	*all = (struct samples){.codecs = codecs};
 	hf_fst_begin_quick(&all->fst);
 	for (size_t i = 0; codecs[i]; i++)
-		if (codecs[i]->dec && (!only || strcmp(codecs[i]->name, only) == 0))
+		/* One that lists records and no more has nothing to compare. */
+		if (codecs[i]->dec && codecs[i]->dec != codecs[i]->records && (!only || strcmp(codecs[i]->name, only) == 0))
 			add_codec(all, codecs[i], dir);
 	CHECK(all->n);
 	sample_about(NULL);

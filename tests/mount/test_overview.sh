@@ -350,6 +350,20 @@ while read -r link; do
 done <"$tmp/links"
 grep -q '5 captures' "$tmp/index.html" || fail "index.html does not say how many captures there are"
 grep -q '<b>#' "$tmp/index.html" && fail "a name is markup in index.html"
+[ ! -e "$mnt/.hartfs/index-2.html" ] || fail "five captures have a second page"
+do_umount
+
+# More captures than a page has.
+mkdir "$archive/many"
+for ((i = 1; i < 1000; i++)); do
+	ln "$archive/mini/rv32-mini.stf" "$archive/many/$i.stf"
+done
+do_mount
+wait_until grep -q '1,004 captures' "$mnt/.hartfs/index.html" || fail "index.html does not have them all"
+ls "$mnt/.hartfs" | grep -qx 'index-2.html' || fail "there is no second page"
+cat "$mnt/.hartfs/index.html" "$mnt/.hartfs/index-2.html" | grep -c '<tr><td' >"$tmp/rows"
+[ "$(cat "$tmp/rows")" = 1004 ] || fail "both pages have $(cat "$tmp/rows") captures"
+[ "$(grep -o 'href="index[^"]*"' "$mnt/.hartfs/index-2.html" | tr '\n' ' ')" = 'href="index.html" href="index-2.html" ' ] || fail "the pages do not lead to each other"
 do_umount
 
 finish

@@ -14,7 +14,6 @@ head -c 100 "$seeds/coresight" >"$archive/plain/cut.data"
 cp "$seeds/intel" "$archive/failed/intel.data"
 cp "$seeds/coresight" "$archive/failed/damaged.data"
 gzip -c "$seeds/recorded" >"$archive/failed/packed.gz"
-cp "$seeds/riscv" "$archive/failed/riscv.data"
 cp "$seeds/swapped" "$archive/failed/swapped.data"
 # Thread 10, and 20, takes the branch at 1000.
 branch='\0\0\0\0\0\0\0\0\0\0\0\x80\x01\0\x04\x82\0\x08\0\0\xb0'
@@ -62,16 +61,15 @@ reason() {
 	grep -q -- "$2" "$mnt/failed/$1/errors.txt" || fail "$1: $(cat "$mnt/failed/$1/errors.txt")"
 }
 reason intel.data@perf 'intel.data: .*no CoreSight trace but Intel PT (AUXTRACE_INFO type 1).* perf script does'
-reason riscv.data@perf 'RISC-V trace (type 8), .* capture.ini (format = etrace, framing = encap)'
 reason swapped.data@perf 'swapped.data: .* big-endian machine'
 reason damaged.data@ete 'damaged.data: .*is damaged: its header, or the record AUXTRACE_INFO'
 reason packed@gz 'is compressed as a whole: unpack it'
 
-wanted='# context pid=10 tid=10 mode=EL0
+wanted='# context pid=10 tid=10 comm="one" mode=EL0
 0 EL0 0000000000001000 54008000 b.eq #4096              -> 0000000000002000
 # discontinuity 0000000000002000 -> ?
 # doubt offset=26 trace was lost in or around this recording (AUX flags 1: 1 no room, 4 gaps, 8 the buffer was full)
-# context pid=20 tid=20 mode=EL0
+# context pid=20 tid=20 comm="two" mode=EL0
 1 EL0 0000000000001000 54008000 b.eq #4096              -> 0000000000002000'
 for view in recorded.data@ete pipe.data@ete killed.data@ete zstd.data@ete threads.data@ete perf.data@ete; do
 	[ "$(sed 's/ *$//' "$mnt/trace/$view/hart1/listing.txt")" = "$wanted" ] ||
@@ -106,6 +104,34 @@ dd if="$tmp/one" of="$archive/trace/large.data" bs=1 seek="$((size + 0x13fffffc0
 "$hartfs" cat --index-dir "$index" "$archive/trace/large.data" hart1/listing.txt | sed 's/ *$//' |
 	diff - <(head -n 2 <<<"$wanted") || fail "beyond 4 GiB"
 rm "$archive/trace/large.data"
+
+# The kernel's names come with its copy, those of modules too.
+kernel=$archive/trace/kernel
+mkdir -p "$kernel/kcore_dir"
+printf '\0\0\0\0\0\0\0\0\0\0\0\x80\x01\0\x04\x85\0\x08\x08\x10\0\x80\xff\xff\xb1\x0a\0\0\0\xf7' >"$tmp/three"
+"$perf_wrap" "$kernel/data" <<-END || fail "perf_wrap"
+	clock 10 2560 77
+	info 2 2
+	comm 10 10 0 a"b
+	trace 1 10 10 10 0x100 $tmp/three
+	kcore $kernel/kcore_dir/kcore 0xffff800010080ffc 0xd503201f 0x54008000
+END
+printf '%s\n' 'ffff800010080ff0 T _text' 'ffff800010081000 t $x' 'ffff800010081000 t entry	[mod]' 'odd' \
+	'ffff800010081004 d table	[mod]' >"$kernel/kcore_dir/kallsyms"
+"$hartfs" cat --index-dir "$index" "$kernel" hart1/listing.txt | sed 's/ *$//' | diff - <(
+	cat <<-'END'
+		# context pid=10 tid=10 comm="a\"b" mode=EL1
+		0 EL1 ffff800010081000 54008000 b.eq #4096              <entry> -> ffff800010082000
+	END
+) || fail "names of the kernel"
+"$hartfs" top --index-dir "$index" "$kernel" >"$tmp/out"
+grep -q ' entry$' "$tmp/out" || fail "a function of the kernel: $(cat "$tmp/out")"
+[ "$("$hartfs" find --index-dir "$index" "$kernel" --pc entry --count 2>/dev/null)" = 1 ] || fail "find of a function of the kernel"
+"$hartfs" info --index-dir "$index" "$kernel" >"$tmp/out"
+grep -q 'clock  *a time T of the trace is 77 + T \* 2560 / 2^10 ns of perf' "$tmp/out" || fail "no clock: $(cat "$tmp/out")"
+printf '%s\n' '0000000000000000 T _text' >"$kernel/kcore_dir/kallsyms"
+"$hartfs" cat --index-dir "$index" "$kernel" hart1/listing.txt | grep -q '<' && fail "names without addresses"
+rm -r "$kernel"
 
 # Threads by name: questions, tables, profiles.
 two=$archive/trace/killed.data

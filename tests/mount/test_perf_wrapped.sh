@@ -43,9 +43,9 @@ for form in file pipe killed zstd threads 'pipe zstd'; do
 	"$hartfs" cat --index-dir "$index" "$archive/$name.data" hart0/listing.txt >"$tmp/listing" 2>"$tmp/err"
 	grep -v '^#' "$tmp/listing" | cut -d ' ' -f 3,4 | cmp - "$tmp/wanted" ||
 		fail "$form: $(cat "$tmp/err") $("$hartfs" cat --index-dir "$index" "$archive/$name.data" errors.txt | head -n 5)"
-	[ "$(grep '^# context' "$tmp/listing" | sort -u)" = '# context pid=0 tid=0 mode=EL1
-# context pid=1 tid=1 mode=EL0
-# context pid=2 tid=2 mode=EL0' ] || fail "$form: $(grep '^# context' "$tmp/listing" | sort -u)"
+	[ "$(grep '^# context' "$tmp/listing" | sort -u)" = '# context pid=0 tid=0 comm="system0" mode=EL1
+# context pid=1 tid=1 comm="system1" mode=EL0
+# context pid=2 tid=2 comm="system2" mode=EL0' ] || fail "$form: $(grep '^# context' "$tmp/listing" | sort -u)"
 	"$hartfs" info --index-dir "$index" "$archive/$name.data" >"$tmp/out"
 	grep -q "description  *$name.data, 52 traces" "$tmp/out" || fail "$form: $(cat "$tmp/out")"
 done

@@ -94,8 +94,14 @@ int main(int argc, char **)
 }
 END
 riscv64-linux-gnu-g++ -g -O1 -static -o "$tmp/odd" "$tmp/odd.cc" || fail "the compiler"
-"$hartfs" record -o "$tmp/rec" -- "$tmp/odd" >"$tmp/out" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
+"$hartfs" record --sources -o "$tmp/rec" -- "$tmp/odd" >"$tmp/out" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
 pictures "$tmp/rec/odd.zstf" "$index"
+grep -q 'source files were found$' "$tmp/err" || fail "record --sources says $(cat "$tmp/err")"
+"$hartfs" cat --index-dir "$index" "$tmp/rec/odd.zstf" hart0/profile/annotated/odd.cc >"$tmp/out" || fail "annotated/odd.cc"
+grep -q '| 	std::printf(' "$tmp/out" || fail "annotated/odd.cc has no text: $(head -n 3 "$tmp/out")"
+"$hartfs" cat --index-dir "$index" "$tmp/rec/odd.zstf" hart0/profile/report.html >"$tmp/report.html" || fail "report.html"
+grep -q "^<pre>command  $tmp/odd$" "$tmp/report.html" || fail "report.html has no command"
+grep -q '^recorded 20..-..-.. ..:..:.. UTC$' "$tmp/report.html" || fail "report.html has no date"
 "$hartfs" cat --index-dir "$index" "$tmp/rec/odd.zstf" hart0/profile/overview.svg >"$tmp/overview.svg" || fail "overview.svg"
 for name in ' odd: ' ' heap' ' stack'; do
 	grep -q "$name" "$tmp/overview.svg" || fail "overview.svg has no$name"

@@ -90,7 +90,7 @@ static void open_perf(struct opened *o, const struct perf_data *p)
 	if (!o->err)
 		o->err = hf_setup_load(o->c.setup, &opener, &o->c.src, &o->error);
 	if (!o->err)
-		o->err = hf_stream_open(hf_codec_by_name("ete"), o->c.src, o->c.setup, &o->c.stream, NULL);
+		o->err = hf_stream_open(hf_codec_by_name(o->c.setup->format), o->c.src, o->c.setup, &o->c.stream, NULL);
 }
 
 static void close_perf(struct opened *o)
@@ -216,7 +216,6 @@ static void test_kinds(void)
 		{4, 0, PERF_PIPE, HF_ERR_PERF_KIND, "no CoreSight trace but Arm SPE (AUXTRACE_INFO type 4)"},
 		{2, 0, PERF_KILLED, HF_ERR_PERF_KIND, "perf script does"},
 		{99, 0, 0, HF_ERR_PERF_KIND, "another kind (AUXTRACE_INFO type 99)"},
-		{8, 0, 0, HF_ERR_PERF_RISCV, "RISC-V trace (type 8)"},
 		{3, 3, 0, HF_ERR_PERF_VERSION, "version 3"},
 	};
 	char why[256];
@@ -568,23 +567,16 @@ static void test_kcore(void)
 {
 	static const uint64_t at = 0xffff800010081000;
 	static const uint8_t taken[] = {0xf7};
-	static uint8_t kcore[0x1100];
-	struct perf_files more = {.name = {"kcore_dir/kcore"}, .bytes = {kcore}, .size = {sizeof kcore}, .count = 1};
+	static const uint8_t text[] = "ffff800010080000 T _text\nffff800010081000 t f\t[m]\n";
+	static uint8_t kcore[8192], code[0x100];
+	struct perf_files more = {.name = {"kcore_dir/kcore", "kcore_dir/kallsyms"}, .bytes = {kcore, text},
+				  .size = {sizeof kcore, sizeof text}, .count = 2};
 	struct perf_data p;
 	uint8_t bytes[64];
 	size_t n = trace_at(bytes, 10, at, 1, taken, sizeof taken);
 
-	memcpy(kcore, (const uint8_t[]){0x7f, 'E', 'L', 'F', 2, 1, 1}, 7);
-	hf_put16(kcore + 16, 4);
-	hf_put16(kcore + 18, 183);
-	hf_put64(kcore + 32, 64);
-	hf_put16(kcore + 54, 56);
-	hf_put16(kcore + 56, 1);
-	hf_put32(kcore + 64, 1);
-	hf_put64(kcore + 64 + 8, 0x1000);
-	hf_put64(kcore + 64 + 16, at - 0x10);
-	hf_put64(kcore + 64 + 32, 0x100);
-	hf_put32(kcore + 0x1010, 0x54008000);
+	hf_put32(code + 0x10, 0x54008000);
+	more.size[0] = perf_kcore(at - 0x10, code, sizeof code, kcore);
 	others = &more;
 	begin_with(&p, "/bin/a", id_a);
 	perf_poke(&p, &(struct perf_who){10, 10, 1, 250}, at, 0x54000040, 0x54000080);
@@ -613,6 +605,81 @@ static void test_switch(void)
 	check_words(&p, "10/12 1000>2000 ", "a thread that is switched to");
 }
 
+static bool has_warning(const struct hf_setup *setup, const char *text)
+{
+	for (size_t i = 0; i < setup->warning_count; i++)
+		if (strstr(setup->warnings[i].text, text))
+			return true;
+	return false;
+}
+
+/* Timestamps that count what the perf clock is made of: how they become its times. */
+static void test_clock(void)
+{
+	static const uint8_t body[24] = {[0] = 1, [8] = 3, [16] = 9}, odd[24] = {[0] = 64};
+
+	for (unsigned known = 0; known < 2; known++) {
+		struct perf_data p;
+		struct opened o;
+		const char *clock = NULL;
+
+		perf_begin(&p, PERF_FILE);
+		p.clock = known;
+		perf_info(&p, 2, 2);
+		perf_record(&p, 79, 0, body, sizeof body, NULL);
+		perf_record(&p, 79, 0, odd, sizeof odd, NULL);
+		perf_end(&p);
+		open_perf(&o, &p);
+		CHECK_EQ(o.err, 0);
+		for (size_t i = 0; i < o.c.setup->fact_count; i++)
+			if (strcmp(o.c.setup->facts[i].name, "clock") == 0)
+				clock = o.c.setup->facts[i].value;
+		CHECK(!clock == !known);
+		if (clock)
+			CHECK_STR(clock, "a time T of the trace is 9 + T * 3 / 2^1 ns of perf");
+		close_perf(&o);
+		perf_free(&p);
+	}
+}
+
+/* Trace of RISC-V is split: the recordings of a CPU follow each other, in the order of time. */
+static void test_split(void)
+{
+	static const struct perf_who who[] = {{10, 10, 3, 50}, {10, 10, 1, 20}, {10, 11, 3, 40}};
+	static const uint8_t bytes[] = "abcdefgh";
+	struct perf_data p;
+	struct opened o;
+
+	perf_begin(&p, PERF_FILE);
+	perf_riscv(&p);
+	for (size_t i = 0; i < 3; i++) {
+		perf_aux(&p, &who[i], 64 * i, 2, 0);
+		perf_auxtrace(&p, who[i].cpu, 10, 64 * i, bytes + 2 * i, 2);
+	}
+	perf_aux(&p, &who[0], 500, 2, 0);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK_STR(o.c.setup->format, "perf");
+	CHECK_EQ(o.c.setup->part_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		static const uint32_t hart[] = {1, 3, 3}, thread[] = {10, 11, 10};
+		static const char *const wanted[] = {"cd", "ef", "ab"};
+		const struct hf_setup_part *part = &o.c.setup->parts[i];
+		char got[3] = "";
+		size_t n;
+
+		CHECK_EQ(hf_src_read_all(o.c.src, part->offset, got, part->size, &n, NULL), 0);
+		CHECK_STR(got, wanted[i]);
+		CHECK_EQ(part->hart, hart[i]);
+		CHECK_EQ(part->thread, thread[i]);
+	}
+	CHECK(has_warning(o.c.setup, "is only split"));
+	CHECK(has_warning(o.c.setup, "1 recordings have no bytes"));
+	close_perf(&o);
+	perf_free(&p);
+}
+
 /* The thread's name is the last that it told, or that of who made it. */
 static void test_comm(void)
 {
@@ -637,14 +704,6 @@ static void test_comm(void)
 }
 
 /* ---- limits ---- */
-
-static bool has_warning(const struct hf_setup *setup, const char *text)
-{
-	for (size_t i = 0; i < setup->warning_count; i++)
-		if (strstr(setup->warnings[i].text, text))
-			return true;
-	return false;
-}
 
 static void test_many(void)
 {
@@ -751,13 +810,19 @@ static void read_through(const struct perf_data *p)
 
 static void test_damage(void)
 {
-	static const unsigned forms[] = {PERF_FILE, PERF_PIPE, PERF_ZSTD};
+	static const unsigned forms[] = {PERF_FILE, PERF_PIPE, PERF_ZSTD, PERF_FILE};
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		struct perf_data p, cut;
 		uint64_t offset = 0;
 
-		begin(&p, forms[i]);
+		perf_begin(&p, forms[i]);
+		if (i < 3)
+			perf_info(&p, 1, 2);
+		else
+			perf_riscv(&p);
+		perf_comm(&p, &zero, "one", false);
+		perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_a);
 		record(&p, 5, 10, 0x1000, &offset);
 		perf_hw_id(&p, &(struct perf_who){10, 10, 1, 5}, 0x12, 1);
 		perf_end(&p);
@@ -793,6 +858,8 @@ int main(void)
 	test_vmlinux();
 	test_kcore();
 	test_switch();
+	test_clock();
+	test_split();
 	test_comm();
 	test_many();
 	test_hostile();

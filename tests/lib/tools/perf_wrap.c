@@ -7,6 +7,7 @@
  *   register NUMBER VALUE                         of the trace units: 0 TRCCONFIGR, 2 TRCIDR0 ... 7 TRCDEVARCH
  *   text FEATURE WORD...                          a feature whose section is a text (5 version), or several (11 command)
  *   info VERSION CPUS
+ *   riscv                                         instead of info: its trace is that of RISC-V
  *   comm PID TID TIME NAME [exec]
  *   fork PID TID PARENT TIME
  *   map PID TIME ADDRESS SIZE OFFSET PROT NAME [ID]   ID: two hexadecimal digits, the first byte of a build id
@@ -19,8 +20,11 @@
  *   split CPU PID TID TIME FLAGS FILE N           one for each synchronisation in the file, N of them in an AUXTRACE record
  *   aux CPU PID TID TIME FLAGS OFFSET SIZE        an AUX record alone
  *   hole CPU SIZE                                 at the end of a killed recorder's: a buffer whose bytes are not written
+ *   clock SHIFT MULT ZERO                         TIME_CONV, before info: the units' timestamps are of that clock
+ *   kcore FILE ADDRESS WORD...                    no record: a copy of the kernel with these words there, as a file
  *   elf FILE ID WORD...                           no record: a program of these words at 0x1000, as a file
  */
+#include "codecs/base/bytes.h"
 #include "tests/lib/check.h"
 #include "tests/lib/perfdata.h"
 
@@ -135,10 +139,22 @@ static void make_elf(void)
 {
 	uint32_t code[WORDS];
 	uint8_t elf[8192];
+	size_t n = 4 * (words - 3);
 
 	for (size_t i = 3; i < words; i++)
 		code[i - 3] = (uint32_t)number(i);
-	write_file(word[1], elf, perf_elf(id_of(2), code, 4 * (words - 3), elf));
+	n = word[0][0] == 'e' ? perf_elf(id_of(2), code, n, elf) : perf_kcore(number(2), code, n, elf);
+	write_file(word[1], elf, n);
+}
+
+static void put_clock(void)
+{
+	uint8_t body[24];
+
+	for (size_t i = 0; i < 3; i++)
+		hf_put64(body + 8 * i, number(i + 1));
+	perf_record(&out, 79, 0, body, sizeof body, NULL);
+	out.clock = true;
 }
 
 static void run(void)
@@ -159,6 +175,8 @@ static void run(void)
 		perf_text(&out, (unsigned)number(1), (const char *const *)word + 2, words - 2);
 	} else if (is("info", 2)) {
 		perf_info(&out, (unsigned)number(1), (unsigned)number(2));
+	} else if (is("riscv", 0)) {
+		perf_riscv(&out);
 	} else if (is("comm", 4)) {
 		of = who(1, 2, 0, 3);
 		perf_comm(&out, &of, word[4], words > 5);
@@ -189,7 +207,9 @@ static void run(void)
 	} else if (is("aux", 7)) {
 		of = who(2, 3, (uint32_t)number(1), 4);
 		perf_aux(&out, &of, number(6), number(7), number(5));
-	} else if (is("elf", 3)) {
+	} else if (is("clock", 3)) {
+		put_clock();
+	} else if (is("elf", 3) || is("kcore", 3)) {
 		make_elf();
 	} else {
 		fprintf(stderr, "perf_wrap: '%s' is no command, or has too few words\n", word[0]);
