@@ -78,7 +78,7 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 	const uint64_t skip = done > settings->offset ? done - settings->offset : 0;
 
 	if (stale)
-		hf_say(stderr, "hartfs %s: %s: the compressed stream is damaged behind what was written, which may be wrong and has "
+		hf_say(stderr, "hartfs %s: %s: the compressed stream is damaged after what was written, which may be wrong and has "
 			       "no mark that says so; the same command writes it with that mark now", command, shown);
 	else if (!error && !errnum && skip < settings->length)
 		error = hf_library_view_give(view, settings->offset + skip, settings->length - skip, write_bytes, &errnum,

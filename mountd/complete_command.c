@@ -369,7 +369,7 @@ int hf_command_complete(const struct hf_settings *settings)
 	struct line line = {.settings = settings, .word = settings->operands, .count = settings->operand_count};
 
 	if (line.count < 1)
-		return hf_settings_usage(settings, "the words behind hartfs are needed");
+		return hf_settings_usage(settings, "the words after hartfs are needed");
 	complete(&line);
 	return HF_EXIT_OK;
 }

@@ -221,7 +221,7 @@ static bool put_part(void *ctx, const struct hf_diff_part *part)
 	if (!hf_diff_print_part(&c->print, part))
 		return false;
 	if (!c->all && !part->last && !c->json)
-		printf("# %llu instructions are equal behind it, then there is another difference (--all)\n",
+		printf("# %llu instructions are equal after it, then there is another difference (--all)\n",
 		       (unsigned long long)part->same);
 	return true;
 }
@@ -290,7 +290,7 @@ static int compare_harts(struct command *c, uint32_t a, uint32_t b)
 		explain(c, &diff, &told);
 	if (told.stopped)
 		hf_say(stderr,
-		       "hartfs diff: %s: hart %u: stopped behind %llu differences; --at %llu:%llu goes on from there",
+		       "hartfs diff: %s: hart %u: stopped after %llu differences; --at %llu:%llu goes on from there",
 		       c->side[0].shown, (unsigned)a, (unsigned long long)told.parts, (unsigned long long)told.at[0],
 		       (unsigned long long)told.at[1]);
 	return c->print.error ? FAILED : 0;

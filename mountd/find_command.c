@@ -219,7 +219,7 @@ static bool put_hit(void *ctx, const struct hf_find_hit *hit)
 			printf("# hart %u\n", hit->hart);
 		fwrite(hit->lines, 1, hit->size, stdout);
 		if (hit->doubt != HF_NOWHERE)
-			printf("# instruction %llu may be wrong: the trace contradicts itself behind instruction %llu\n",
+			printf("# instruction %llu may be wrong: the trace contradicts itself after instruction %llu\n",
 			       (unsigned long long)hit->ordinal, (unsigned long long)hit->doubt);
 		if (hit->stack)
 			fwrite(hit->stack, 1, hit->stack_size, stdout);

@@ -107,8 +107,8 @@ static void end_part(struct hf_ete_dec *d)
 	if (pipeline->stop == HF_PIPELINE_FRAME && pipeline->frames.locked)
 		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_CORESIGHT_CUT, pipeline->frames.offset, 0, 0);
 	else if (pipeline->stop == HF_PIPELINE_FRAME)
-		push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_CUT, pipeline->frames.start,
-		     pipeline->frames.offset - pipeline->frames.start, 0);
+		push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_CUT, pipeline->frames.lost,
+		     pipeline->frames.offset - pipeline->frames.lost, 0);
 	else if (pipeline->stop == HF_PIPELINE_ERROR)
 		push(d, HF_ETE_EL_LOSS, 0, pipeline->reader.err, pipeline->frames.offset, 0, 0);
 	lose(d, offset, false);
@@ -248,7 +248,7 @@ static void stopped(struct hf_ete_dec *d)
 	}
 	lose(d, hf_pipeline_offset(pipeline), false);
 	tell_lost(d);
-	push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_BREAK, hf_pipeline_offset(pipeline), 0, 0);
+	push(d, HF_ETE_EL_LOSS, 0, pipeline->broken_code, hf_pipeline_break(pipeline), pipeline->left_out, 0);
 	unsync(d, hf_pipeline_offset(pipeline), HF_ERR_ETE_UNSYNCED, 0);
 	hf_pipeline_resume(pipeline);
 }

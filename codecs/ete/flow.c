@@ -120,23 +120,29 @@ static bool tells_processes(const struct hf_ete_flow *f)
 	return f->setup && f->setup->processes;
 }
 
-/* The thread that runs, where the description tells of processes. */
+static struct hf_running running_as(const struct hf_ete_flow *f, uint32_t thread)
+{
+	const struct hf_setup *setup = f->setup;
+
+	return hf_processes_at(setup->processes, thread, f->s.part < setup->part_count ? setup->parts[f->s.part].time : 0);
+}
+
+/* Of a description with processes. A trace may have the numbers of another PID namespace: of these nobody tells. */
 static uint32_t thread_of(const struct hf_ete_flow *f)
 {
 	const struct hf_setup *setup = f->setup;
 	const struct hf_ete_context *c = &f->s.context;
+	const uint32_t recorded = f->s.part < setup->part_count ? setup->parts[f->s.part].thread : HF_SETUP_NO_THREAD;
+	const uint32_t told = setup->processes->by_vmid ? c->vmid : c->cid;
 
-	if (setup->processes->by_vmid ? c->byte & HF_ETE_CONTEXT_VMID : c->byte & HF_ETE_CONTEXT_CID)
-		return setup->processes->by_vmid ? c->vmid : c->cid;
-	return f->s.part < setup->part_count ? setup->parts[f->s.part].thread : HF_SETUP_NO_THREAD;
+	if (!(c->byte & (setup->processes->by_vmid ? HF_ETE_CONTEXT_VMID : HF_ETE_CONTEXT_CID)))
+		return recorded;
+	return running_as(f, told).known || !running_as(f, recorded).known ? told : recorded;
 }
 
 static struct hf_running running(const struct hf_ete_flow *f)
 {
-	const struct hf_setup *setup = f->setup;
-
-	return hf_processes_at(setup->processes, thread_of(f),
-			       f->s.part < setup->part_count ? setup->parts[f->s.part].time : 0);
+	return running_as(f, thread_of(f));
 }
 
 /* What depends on context and address. */

@@ -174,7 +174,7 @@ static uint8_t *put_end(struct records *d, uint8_t *t)
 	t = put_lost(d, t);
 	if (pipeline->stop == HF_PIPELINE_BREAK) {
 		hf_pipeline_resume(pipeline);
-		unsync(d, pipeline->frames.offset, HF_ERR_CORESIGHT_BREAK, 0);
+		unsync(d, hf_pipeline_break(pipeline), pipeline->broken_code, 0);
 		return t;
 	}
 	d->hart++;
@@ -260,7 +260,7 @@ static const struct hf_field_row fields[] = {
 	PLACE(lost_detail, UINT32_MAX),
 	PLACE(entry.at, INT64_MAX),
 	PLACE(entry.frame, INT64_MAX),
-	PLACE(entry.before, HF_CORESIGHT_IDS - 1),
+	PLACE(entry.before, UINT8_MAX),
 	PLACE(history.address[0], UINT64_MAX),
 	PLACE(history.address[1], UINT64_MAX),
 	PLACE(history.address[2], UINT64_MAX),

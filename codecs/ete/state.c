@@ -30,7 +30,7 @@ static const struct hf_field_row fields[] = {
 	PLACE(lost_code, UINT32_MAX),
 	PLACE(lost_detail, UINT32_MAX),
 	PLACE(entry.at, INT64_MAX),
-	PLACE(entry.before, HF_CORESIGHT_IDS - 1),
+	PLACE(entry.before, UINT8_MAX),
 	PLACE(history.address[0], UINT64_MAX),
 	PLACE(history.address[1], UINT64_MAX),
 	PLACE(history.address[2], UINT64_MAX),

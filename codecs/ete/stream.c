@@ -253,7 +253,10 @@ static bool has_source(const struct hf_ete_stream *s, const struct hf_setup *set
 	for (size_t i = 0; i < setup->value_count; i++)
 		if (setup->values[i].hart != HF_SETUP_ANY && HF_ETE_TRACE_ID(setup->values[i].hart) == id)
 			return true;
-	return HF_ETE_TRACE_ID(s->harts[0].id) == id;
+	for (size_t i = 0; i < s->hart_count; i++)
+		if (HF_ETE_TRACE_ID(s->harts[i].id) == id)
+			return true;
+	return false;
 }
 
 /* Ids whose data is in the frames, and of which the description knows no source. */

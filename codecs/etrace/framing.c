@@ -91,7 +91,7 @@ void hf_etrace_framer_fini(struct hf_etrace_framer *f)
 
 static const struct hf_field_row place_fields[] = {
 	PLACE(part, UINT32_MAX), PLACE(run, 64), PLACE(counter, UINT16_MAX), PLACE(inside, 1), PLACE(counted, 1),
-	PLACE(aligned, 1), PLACE(entry.at, INT64_MAX), PLACE(entry.frame, INT64_MAX), PLACE(entry.before, 127),
+	PLACE(aligned, 1), PLACE(entry.at, INT64_MAX), PLACE(entry.frame, INT64_MAX), PLACE(entry.before, UINT8_MAX),
 };
 
 void hf_etrace_place_visit(struct hf_etrace_place *place, struct hf_fields *f)

@@ -94,13 +94,18 @@ static void stopped(struct hf_itm_dec *d)
 	pipeline->pos = pipeline->count;
 	tell_lost(d);
 	if (pipeline->stop == HF_PIPELINE_BREAK) {
-		push_loss(d, HF_EVENT_GAP, HF_ERR_CORESIGHT_BREAK, hf_pipeline_offset(pipeline), 0, 0);
+		push_loss(d, HF_EVENT_GAP, pipeline->broken_code, hf_pipeline_break(pipeline), pipeline->left_out, 0);
 		unsync(d, hf_pipeline_offset(pipeline), HF_ERR_ITM_UNSYNCED, 0);
+		if (d->hart->config.unsynced)
+			d->now.phase = HF_ITM_BEGIN;
 		hf_pipeline_resume(pipeline);
 		return;
 	}
-	if (pipeline->stop == HF_PIPELINE_FRAME)
+	if (pipeline->stop == HF_PIPELINE_FRAME && pipeline->frames.locked)
 		push_loss(d, HF_EVENT_NOTE, HF_ERR_CORESIGHT_CUT, pipeline->frames.offset, 0, 0);
+	else if (pipeline->stop == HF_PIPELINE_FRAME)
+		push_loss(d, HF_EVENT_GAP, HF_ERR_CORESIGHT_CUT, pipeline->frames.lost,
+			  pipeline->frames.offset - pipeline->frames.lost, 0);
 	else if (pipeline->stop == HF_PIPELINE_ERROR)
 		push_loss(d, HF_EVENT_GAP, pipeline->reader.err, pipeline->frames.offset, 0, 0);
 	d->now.part++;
@@ -118,7 +123,7 @@ static int read_packet(struct hf_itm_dec *d)
 		err = hf_pipeline_fill(pipeline);
 	if (err)
 		return err;
-	if (d->now.phase == HF_ITM_BEGIN) {
+	if (d->now.phase == HF_ITM_BEGIN && hf_pipeline_left(pipeline)) {
 		push_loss(d, HF_EVENT_DOUBT, HF_ERR_ITM_NO_SYNC, hf_pipeline_offset(pipeline), 0, 0);
 		d->now.phase = HF_ITM_SYNCED;
 		return 0;
@@ -211,7 +216,7 @@ static const struct hf_field_row fields[] = {
 	PLACE(phase, HF_ITM_PHASES - 1),
 	PLACE(entry.at, INT64_MAX),
 	PLACE(entry.frame, INT64_MAX),
-	PLACE(entry.before, HF_CORESIGHT_IDS - 1),
+	PLACE(entry.before, UINT8_MAX),
 	PLACE(page, UINT32_MAX),
 	PLACE(dwt_page, UINT32_MAX),
 	PLACE(time, UINT64_MAX),

@@ -213,6 +213,9 @@ static void stop(struct hf_ntrace_dec *d)
 
 	if (pipeline->stop == HF_PIPELINE_BREAK) {
 		/* A message may go on behind the break, but not if there is no trace before it. */
+		if (pipeline->broken_code == HF_ERR_CORESIGHT_FOUND)
+			hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CORESIGHT_FOUND,
+					    hf_ntrace_input_offset(&d->input, hf_pipeline_break(pipeline)), pipeline->left_out, 0);
 		if (s->known)
 			hf_ntrace_lose(d, HF_ERR_CORESIGHT_BREAK, at, 0);
 		if (s->lost_code)
@@ -221,7 +224,9 @@ static void stop(struct hf_ntrace_dec *d)
 		return;
 	}
 	if (pipeline->stop == HF_PIPELINE_FRAME)
-		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CORESIGHT_CUT, at, 0, 0);
+		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CORESIGHT_CUT,
+				    pipeline->frames.locked ? at : hf_ntrace_input_offset(&d->input, pipeline->frames.lost),
+				    pipeline->frames.locked ? 0 : pipeline->frames.offset - pipeline->frames.lost, 0);
 	end_part(d);
 }
 
@@ -420,7 +425,7 @@ static const struct hf_field_row fields[] = {
 	FIELD(place.part, UINT32_MAX),
 	FIELD(place.entry.at, INT64_MAX),
 	FIELD(place.entry.frame, INT64_MAX),
-	FIELD(place.entry.before, 127),
+	FIELD(place.entry.before, UINT8_MAX),
 	FIELD(hinted, 1),
 	FIELD(phase, HF_NTRACE_PHASES - 1),
 	FIELD(skip, 1),

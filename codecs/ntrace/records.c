@@ -200,7 +200,7 @@ static uint8_t *go_on(struct records *r, uint8_t *t)
 
 	if (pipeline->stop == HF_PIPELINE_BREAK) {
 		if (r->input.id)
-			t = put_note(r, t, HF_ERR_CORESIGHT_BREAK);
+			t = put_note(r, t, pipeline->broken_code);
 		r->skip |= r->begun;
 		hf_pipeline_resume(pipeline);
 		return t;
@@ -245,7 +245,7 @@ static const struct hf_field_row fields[] = {
 	HF_FIELD_ROW(struct place, place.part, UINT32_MAX),
 	HF_FIELD_ROW(struct place, place.entry.at, INT64_MAX),
 	HF_FIELD_ROW(struct place, place.entry.frame, INT64_MAX),
-	HF_FIELD_ROW(struct place, place.entry.before, 127),
+	HF_FIELD_ROW(struct place, place.entry.before, UINT8_MAX),
 	HF_FIELD_ROW(struct place, seen[0], UINT64_MAX),
 	HF_FIELD_ROW(struct place, seen[1], UINT64_MAX),
 	HF_FIELD_ROW(struct place, id, HF_CORESIGHT_ID_MAX),

@@ -22,6 +22,7 @@ struct load {
 	size_t src_count;
 	struct hf_perf_contents c;
 	size_t used;	  /* recordings that have bytes, and come first */
+	size_t unplaced;  /* of them those that do not say their CPU */
 	uint64_t seen[2]; /* trace ids that have data in frames */
 };
 
@@ -151,7 +152,7 @@ static uint32_t only_group(const struct load *l)
 	return l->c.recordings.hw_count ? l->c.recordings.hw[0].sink : 0;
 }
 
-static void make_part(const struct load *l, const struct hf_perf_recording *row, struct hf_setup_part *part)
+static void make_part(struct load *l, const struct hf_perf_recording *row, struct hf_setup_part *part)
 {
 	*part = (struct hf_setup_part){
 		.size = row->size,
@@ -171,8 +172,10 @@ static void make_part(const struct load *l, const struct hf_perf_recording *row,
 		part->remark = HF_ERR_PERF_STRAY;
 	}
 	/* Raw bytes say nothing of their CPU. */
-	if (is_raw(row) && row->cpu == HF_PERF_NO_CPU && l->c.units.count)
+	if (is_raw(row) && row->cpu == HF_PERF_NO_CPU && l->c.units.count) {
 		part->hart = (uint32_t)l->c.units.row[0].cpu;
+		l->unplaced++;
+	}
 }
 
 static int make_parts(struct load *l)
@@ -297,8 +300,13 @@ static int warn_recordings(struct load *l)
 	if (all->missing)
 		err = hf_setup_warn(l->setup, l->name, 0,
 				    "%" PRIu64 " recordings have no bytes in this file, %" PRIu64
-				    " bytes in all: the recorder dropped them",
-				    all->missing, all->missing_bytes);
+				    " bytes in all: %s",
+				    all->missing, all->missing_bytes,
+				    l->c.broken == HF_NOWHERE ? "the recorder dropped them" : "they may lie where it cannot be read");
+	if (!err && l->unplaced)
+		err = hf_setup_warn(l->setup, l->name, 0,
+				    "%zu recordings do not say their CPU, and are shown as those of CPU %" PRIu64
+				    ": a newer perf record says it", l->unplaced, l->c.units.row[0].cpu);
 	if (!err && all->losses)
 		err = hf_setup_warn(l->setup, l->name, 0,
 				    "in %" PRIu64 " recordings trace was lost: larger AUX buffers (perf record -m,SIZE) "
@@ -327,7 +335,7 @@ static int warn(struct load *l)
 
 	if (!err && l->c.broken != HF_NOWHERE)
 		err = hf_setup_warn(l->setup, l->name, 0, "no record can be read from offset %" PRIu64 " on: %s", l->c.broken,
-				    l->c.killed ? "the recorder did not come to its end" : "the file is damaged or cut");
+				    l->c.killed ? "the recorder did not come to its end" : "it is damaged or cut: copy it again");
 	if (!err && l->c.lost)
 		err = hf_setup_warn(l->setup, l->name, 0,
 				    "%" PRIu64 " records were lost when it was recorded: mappings or recordings may be missing",

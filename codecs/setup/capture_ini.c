@@ -393,7 +393,7 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 			err = take_attribute(r, line, &file, item, &had);
 	}
 	if (!err && *rest)
-		err = FAIL(r, HF_ERR_SETUP_SYNTAX, line->number, "a comma is missing behind the name");
+		err = FAIL(r, HF_ERR_SETUP_SYNTAX, line->number, "a comma is missing after the name");
 	if (!err && file.kind == HF_SETUP_RAW && !(had & 2))
 		err = FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'raw' needs an address: raw = %s, address = 0x...",
 			   name);

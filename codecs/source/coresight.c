@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/source/coresight.h"
 
+#include "codecs/base/err.h"
+
 #include <string.h>
 
 #define FSYNC_SIZE 4
@@ -15,7 +17,14 @@ void hf_coresight_init(struct hf_coresight *cs, enum hf_coresight_layout layout,
 		.offset = start,
 		.layout = (uint8_t)layout,
 		.locked = layout == HF_CORESIGHT_ALIGNED,
+		.lost = start,
+		.next = HF_NOWHERE,
 	};
+}
+
+static bool is_somebody(uint8_t id)
+{
+	return id != 0 && id != HF_CORESIGHT_ID_NONE;
 }
 
 /* An id byte says with its auxiliary bit whether the byte behind it is still the old source's. Byte 14 has none. */
@@ -24,7 +33,7 @@ static void unpack(struct hf_coresight *cs, const uint8_t *frame, const uint64_t
 	const uint8_t aux = frame[15];
 	uint8_t id = cs->id;
 
-	data->before = id;
+	data->before = hf_coresight_before(cs, id);
 	data->frame = at[0];
 	for (unsigned i = 0; i < 15; i += 2) {
 		const uint8_t low = aux >> (i / 2) & 1;
@@ -34,12 +43,12 @@ static void unpack(struct hf_coresight *cs, const uint8_t *frame, const uint64_t
 			data->id[data->count] = id;
 			data->byte[data->count] = frame[i] | low;
 			data->at[data->count] = at[i];
-			data->count = (uint8_t)(data->count + (id != 0));
+			data->count = (uint8_t)(data->count + is_somebody(id));
 		} else {
 			id = frame[i] >> 1;
 			odd_id = low ? odd_id : id;
 		}
-		if (i == 14 || odd_id == 0)
+		if (i == 14 || !is_somebody(odd_id))
 			continue;
 		data->id[data->count] = odd_id;
 		data->byte[data->count] = frame[i + 1];
@@ -117,19 +126,13 @@ static size_t take_aligned(struct hf_coresight *cs, const uint8_t *p, size_t n, 
 	return HF_CORESIGHT_FRAME;
 }
 
-/* Everything before the first FSYNC is passed over, byte by byte: a capture may begin anywhere. */
-static void lock(struct hf_coresight *cs, const uint8_t *p, size_t n)
+bool hf_coresight_is_fsync(const struct hf_coresight *cs, uint64_t at, const uint8_t *p, size_t n)
 {
-	const uint64_t start = cs->offset;
+	struct hf_coresight here = {.start = cs->start, .offset = at, .layout = cs->layout};
 	uint8_t bytes[FSYNC_SIZE];
-	uint64_t at[FSYNC_SIZE], end;
+	uint64_t places[FSYNC_SIZE], end;
 
-	while (peek(cs, p + (cs->offset - start), n - (size_t)(cs->offset - start), FSYNC_SIZE, bytes, at, &end)) {
-		cs->locked = is_fsync(bytes);
-		cs->offset = cs->locked ? end : at[0] + 1;
-		if (cs->locked)
-			break;
-	}
+	return n >= FSYNC_SIZE && p[0] == 0xff && peek(&here, p, n, FSYNC_SIZE, bytes, places, &end) && is_fsync(bytes);
 }
 
 /* The next two bytes of the stream, of which FSYNCs and HSYNCs are made too. 0: more bytes are wanted. */
@@ -153,6 +156,7 @@ static size_t take_pair(struct hf_coresight *cs, const uint8_t *p, size_t n, str
 			data->flags = cs->fill ? HF_CORESIGHT_RESET | HF_CORESIGHT_CUT : 0;
 			cs->id = cs->fill ? 0 : cs->id;
 			cs->fill = 0;
+			cs->guessed = false;
 			cs->offset = fsync_end;
 			return (size_t)(fsync_end - before);
 		}
@@ -166,13 +170,8 @@ static size_t take_pair(struct hf_coresight *cs, const uint8_t *p, size_t n, str
 
 static size_t take_synced(struct hf_coresight *cs, const uint8_t *p, size_t n, struct hf_coresight_data *data)
 {
-	const uint64_t start = cs->offset;
 	size_t used = 0, took;
 
-	if (!cs->locked) {
-		lock(cs, p, n);
-		return (size_t)(cs->offset - start);
-	}
 	while ((took = take_pair(cs, p + used, n - used, data)) != 0) {
 		used += took;
 		if (data->flags)
@@ -190,6 +189,7 @@ size_t hf_coresight_take(struct hf_coresight *cs, const uint8_t *p, size_t n, st
 {
 	ret_data->flags = 0;
 	ret_data->count = 0;
+	ret_data->frame = HF_NOWHERE;
 	if (cs->layout == HF_CORESIGHT_ALIGNED)
 		return take_aligned(cs, p, n, ret_data);
 	return take_synced(cs, p, n, ret_data);

@@ -14,6 +14,10 @@
 #define HF_CORESIGHT_DATA 15 /* bytes of data that a frame holds at most */
 #define HF_CORESIGHT_IDS 128
 #define HF_CORESIGHT_ID_MAX 0x6f /* of a source; 0 is padding, above are triggers and reserved ones */
+#define HF_CORESIGHT_ID_FLUSH 0x7b
+#define HF_CORESIGHT_ID_TRIGGER 0x7d
+#define HF_CORESIGHT_ID_NONE 0x7f /* no source has it: the id of bytes whose id is not known */
+#define HF_CORESIGHT_GUESSED 0x80 /* beside an id: that frames begin here is a guess (sync.h) */
 
 enum hf_coresight_layout {
 	HF_CORESIGHT_NONE,    /* no frames: the bytes of one source */
@@ -29,21 +33,30 @@ struct hf_coresight {
 	uint64_t offset; /* stream offset of the next byte */
 	uint8_t layout;  /* enum hf_coresight_layout but NONE */
 	uint8_t id;      /* of data, 0: nobody's */
-	bool locked;     /* it is known where frames begin */
+	bool locked;     /* frames begin at offset - fill; else they are looked for from there on (sync.h) */
+	bool guessed;    /* that they do is a guess */
 	uint8_t fill;    /* bytes of a frame that has begun */
 	uint8_t frame[HF_CORESIGHT_FRAME];
 	uint64_t at[HF_CORESIGHT_FRAME]; /* their stream offsets */
+
+	uint64_t lost;       /* not locked: since here; behind a LOST: what was left out */
+	uint8_t lost_before; /* hf_coresight_before there; 0 at the start */
+	uint64_t good;       /* guessed: frames that begin before here are good */
+	uint64_t next;       /*   and those from good on are none: go on here; HF_NOWHERE: that is not known */
+	bool next_known;     /*   where frames begin; else they have to be looked for */
 };
 
 enum hf_coresight_flags {
 	HF_CORESIGHT_RESET = 1, /* a discontinuity: what follows does not continue what was before, of no source */
 	HF_CORESIGHT_CUT = 2,   /* and the frame before it was not complete */
+	HF_CORESIGHT_LOST = 4,  /* and bytes from lost on were left out, which are no frames */
+	HF_CORESIGHT_FOUND = 8, /* and that frames begin where it goes on is a guess */
 };
 
 /* The data of one frame, in order. */
 struct hf_coresight_data {
-	uint64_t frame;  /* stream offset of the frame */
-	uint8_t before;  /* id that held where it begins */
+	uint64_t frame;  /* stream offset of the frame; HF_NOWHERE: none */
+	uint8_t before;  /* hf_coresight_before where it begins */
 	uint8_t flags;   /* enum hf_coresight_flags */
 	uint8_t count;
 	uint8_t id[HF_CORESIGHT_DATA];
@@ -53,9 +66,19 @@ struct hf_coresight_data {
 
 void hf_coresight_init(struct hf_coresight *cs, enum hf_coresight_layout layout, uint64_t start);
 
+/* What is to be known where a frame begins, to go on from there: the id that holds, and whether it is guessed. */
+static inline uint8_t hf_coresight_before(const struct hf_coresight *cs, uint8_t id)
+{
+	return cs->guessed ? id | HF_CORESIGHT_GUESSED : id;
+}
+
+/* Whether an FSYNC begins at stream offset at, from where on the bytes p[n] are. Not of an ALIGNED stream. */
+bool hf_coresight_is_fsync(const struct hf_coresight *cs, uint64_t at, const uint8_t *p, size_t n);
+
 /*
  * Goes on with p[n], the bytes from cs->offset, up to the end of a frame at most, and returns how many it took: data
  * of id 0 is left out, so count may be 0. If it takes 0 it wants more (at most 16) to follow p. A RESET has no data.
+ * cs is locked.
  */
 size_t hf_coresight_take(struct hf_coresight *cs, const uint8_t *p, size_t n, struct hf_coresight_data *ret_data);
 

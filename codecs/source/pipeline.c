@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/source/pipeline.h"
 
+#include "codecs/source/errors.h"
+#include "codecs/source/sync.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -27,8 +30,9 @@ void hf_pipeline_start(struct hf_pipeline *pipeline, enum hf_coresight_layout la
 	pipeline->pos = pipeline->count = 0;
 	if (entry) {
 		pipeline->frames.offset = entry->frame;
-		pipeline->frames.id = entry->before;
-		pipeline->frames.locked |= entry->frame != start;
+		pipeline->frames.id = entry->before & HF_CORESIGHT_ID_NONE;
+		pipeline->frames.guessed = entry->before & HF_CORESIGHT_GUESSED;
+		pipeline->frames.locked |= entry->frame != start || pipeline->frames.guessed;
 		pipeline->skip = entry->at;
 	}
 }
@@ -39,12 +43,18 @@ struct hf_pipeline_entry hf_pipeline_entry(const struct hf_pipeline *pipeline)
 
 	if (pipeline->pos < pipeline->count)
 		return pipeline->entry[pipeline->pos];
-	if (pipeline->stop == HF_PIPELINE_BREAK) /* which is met again there */
-		return (struct hf_pipeline_entry){.at = pipeline->broken, .frame = pipeline->broken};
+	/* What is wrong here is met again there. */
+	if (pipeline->stop == HF_PIPELINE_BREAK)
+		return (struct hf_pipeline_entry){
+			.at = pipeline->broken, .frame = pipeline->broken, .before = pipeline->broken_before};
+	if (!cs->locked)
+		return (struct hf_pipeline_entry){.at = cs->lost > pipeline->skip ? cs->lost : pipeline->skip,
+						  .frame = cs->lost,
+						  .before = cs->lost_before};
 	/* Inside a frame that has begun: what of it is ours comes behind this place. Just entered: behind what is skipped. */
 	return (struct hf_pipeline_entry){.at = cs->offset > pipeline->skip ? cs->offset : pipeline->skip,
 					  .frame = cs->fill ? cs->at[0] : cs->offset,
-					  .before = cs->id};
+					  .before = hf_coresight_before(cs, cs->id)};
 }
 
 /* Makes bytes of the stream available from offset on: *ret_n of them, with the end of the recording observed. */
@@ -111,32 +121,43 @@ static void add(struct hf_pipeline *pipeline, const struct hf_coresight_data *da
 		pipeline->stop = HF_PIPELINE_BREAK;
 }
 
-/* Takes frames apart until the pipeline is full, the window is empty, or something stops it. */
+static void note_break(struct hf_pipeline *pipeline, uint64_t offset, unsigned flags)
+{
+	const struct hf_coresight *cs = &pipeline->frames;
+
+	pipeline->broken = flags & HF_CORESIGHT_LOST ? cs->lost : flags & HF_CORESIGHT_CUT ? cs->at[0] : offset;
+	pipeline->broken_before = flags & HF_CORESIGHT_LOST ? cs->lost_before : 0;
+	pipeline->broken_code = flags & HF_CORESIGHT_FOUND ? HF_ERR_CORESIGHT_FOUND : HF_ERR_CORESIGHT_BREAK;
+	pipeline->left_out = flags & HF_CORESIGHT_LOST ? cs->offset - cs->lost : 0;
+}
+
+/* Takes frames apart until the pipeline is full, the window is too short, or something stops it. */
 static int fill_frames(struct hf_pipeline *pipeline)
 {
+	const bool aligned = pipeline->frames.layout == HF_CORESIGHT_ALIGNED;
+	const size_t want = aligned ? HF_CORESIGHT_FRAME : HF_SYNC_LOOK;
 	struct hf_coresight_data data;
 	const uint8_t *p;
 	size_t n, took;
-	int err = window(pipeline, HF_CORESIGHT_FRAME, &p, &n);
+	int err = window(pipeline, want, &p, &n);
+	const bool last = n < want;
 
 	if (err)
 		return err;
 	do {
 		const uint64_t offset = pipeline->frames.offset;
 
-		took = hf_coresight_take(&pipeline->frames, p, n, &data);
+		took = aligned ? hf_coresight_take(&pipeline->frames, p, n, &data) : hf_sync_take(&pipeline->frames, p, n, &data);
 		if (data.flags & HF_CORESIGHT_RESET)
-			pipeline->broken = data.flags & HF_CORESIGHT_CUT ? pipeline->frames.at[0] : offset;
+			note_break(pipeline, offset, data.flags);
 		p += took;
 		n -= took;
 		add(pipeline, &data);
-	} while (took && pipeline->stop == HF_PIPELINE_MORE && pipeline->count <= HF_PIPELINE_CAP - HF_CORESIGHT_DATA);
-	if (took == 0) {
-		err = window(pipeline, HF_CORESIGHT_FRAME, &p, &n);
-		if (!err && n < HF_CORESIGHT_FRAME)
-			stop_at_end(pipeline, n);
-	}
-	return err;
+	} while ((took || data.flags) && (last || n >= want) && pipeline->stop == HF_PIPELINE_MORE &&
+		 pipeline->count <= HF_PIPELINE_CAP - HF_CORESIGHT_DATA);
+	if (last && !took && !data.flags)
+		stop_at_end(pipeline, n);
+	return 0;
 }
 
 int hf_pipeline_fill(struct hf_pipeline *pipeline)

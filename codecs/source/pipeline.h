@@ -15,7 +15,7 @@
 struct hf_pipeline_entry {
 	uint64_t at;    /* stream offset of the byte */
 	uint64_t frame; /* of the frame that holds it; without frames at again */
-	uint8_t before; /* id that held where the frame begins */
+	uint8_t before; /* hf_coresight_before where the frame begins */
 };
 
 /* Why a pipeline has no more bytes than it holds. */
@@ -34,7 +34,10 @@ struct hf_pipeline {
 	uint64_t skip;              /* bytes that lie before this offset are not wanted */
 	uint8_t id;
 	uint8_t stop;               /* enum hf_pipeline_stop */
-	uint64_t broken;            /* at BREAK: where the discontinuity, or the frame that it cuts, begins */
+	uint64_t broken;            /* at BREAK: where the discontinuity, or the frame that it cuts, begins; */
+	uint64_t left_out;          /*   so many bytes from there on are no frames; */
+	int broken_code;            /*   why */
+	uint8_t broken_before;      /*   hf_coresight_before there */
 	uint32_t pos, count;        /* bytes [pos, count) are not used yet */
 	uint64_t seen[2];           /* one bit for each id that had data in frames */
 	uint8_t bytes[HF_PIPELINE_CAP];
@@ -64,6 +67,12 @@ static inline size_t hf_pipeline_left(const struct hf_pipeline *pipeline)
 static inline uint64_t hf_pipeline_offset(const struct hf_pipeline *pipeline)
 {
 	return pipeline->pos < pipeline->count ? pipeline->entry[pipeline->pos].at : pipeline->frames.offset;
+}
+
+/* At BREAK: the stream offset of what is told: of the bytes that are left out, or where the stream goes on. */
+static inline uint64_t hf_pipeline_break(const struct hf_pipeline *pipeline)
+{
+	return pipeline->left_out ? pipeline->broken : pipeline->frames.offset;
 }
 
 /* Where the pipeline stands, to be entered there again. */

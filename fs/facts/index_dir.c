@@ -273,14 +273,16 @@ static void try_waiting(struct hf_index_dir *dir)
 		queue_waiting(dir, 1);
 }
 
-/* When nothing waits to be written, only a test file shows whether writing works. */
+/* When nothing is to be written, only a test file shows whether writing works: that file may fit where an index does not. */
 static void try_alone(struct hf_index_dir *dir)
 {
+	struct hf_exec *exec = dir->shared->common->exec;
 	struct oldest oldest = {0};
 	int err;
 
 	hf_table_each(dir->shared->table, find_oldest, &oldest);
-	if (oldest.capture || memory_of(dir).files || (dir->packs && hf_packs_waiting(dir->packs)))
+	if (oldest.capture || memory_of(dir).files || (dir->packs && hf_packs_waiting(dir->packs)) ||
+	    hf_exec_load(exec, HF_WORK_INDEX, HF_URGENT) || hf_exec_load(exec, HF_WORK_INDEX, HF_LATER))
 		return;
 	err = hf_memdir_try(dir->fd);
 	if (!err)

@@ -229,12 +229,12 @@ static void put_context_lines(struct writer *w)
 	if (m->lost)
 		hf_sink_printf(
 			w->sink,
-			"# the flow breaks behind instruction %llu, as if trace were missing: what was told of registers "
+			"# the flow breaks after instruction %llu, as if trace were missing: what was told of registers "
 			"before is not here, and calls may be others\nlost %llu\n",
 			(unsigned long long)m->lost_behind, (unsigned long long)m->lost_behind);
 	if (m->doubt != HF_NOWHERE)
 		hf_sink_printf(w->sink,
-			       "# the trace contradicts itself behind instruction %llu, and what was told before, from here on, "
+			       "# the trace contradicts itself after instruction %llu, and what was told before, from here on, "
 			       "may be wrong\ndoubt %llu\n",
 			       (unsigned long long)m->doubt, (unsigned long long)m->doubt);
 }

@@ -94,7 +94,7 @@ static void put_lines(const struct hf_source_text *text, const struct line *line
 		at += size + (newline != NULL);
 	}
 	if (at && next < n)
-		hf_sink_printf(sink, "# behind the end of the text: it is not that of the program\n");
+		hf_sink_printf(sink, "# after the end of the text: it is not that of the program\n");
 	for (; next < n; next++) {
 		put_counts(line[next].number, &line[next], sink);
 		hf_sink_printf(sink, "\n");

@@ -258,7 +258,7 @@ static int put_event(struct hf_rows *rows, const struct reading *r, size_t numbe
 		return 0;
 	if (behind >= HF_ROWS_EVENTS || at.ordinal >= HF_ROWS_ORDINALS)
 		return hf_rows_fail(rows, HF_ERR_LIMIT,
-				    "hart %u, instruction %llu: rows of so many instructions, or events behind one, have "
+				    "hart %u, instruction %llu: rows of so many instructions, or events after one, have "
 				    "no number",
 				    rows->hart->info.id, (unsigned long long)at.ordinal);
 	return hf_row_id(rows, row, flow ? at.ordinal * HF_ROWS_EVENTS + behind : chunk->number * HF_ROWS_CHUNK_EVENTS + number);

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <zstd.h>
 
-enum { HEADER = 104, ATTR = 120, PIECE = 100, SAMPLE_TYPE = 0x1c7 | 0x10000, ID = 77 };
+enum { HEADER = 104, ATTR = 120, PIECE = 100, SAMPLE_TYPE = 0x1c7 | 0x10000, DUMMY_TYPE = 0x10007, ID = 77, DUMMY_ID = 78 };
+/* Bits of sample_type. */
+enum { OF_TID = 2, OF_TIME = 4, OF_ID = 64, OF_CPU = 128, OF_STREAM = 512, OF_IDENTIFIER = 0x10000 };
 
 static void append(uint8_t **bytes, size_t *n, size_t *cap, const void *more, size_t size)
 {
@@ -33,15 +35,42 @@ static void put64(uint8_t **at, uint64_t value)
 	*at += 8;
 }
 
+/* What records of the event have behind them: that of the trace, or of processes. */
+static unsigned sample_type(const struct perf_data *p, bool dummy)
+{
+	const unsigned own = p->form & PERF_EVENTS ? DUMMY_TYPE | OF_CPU : SAMPLE_TYPE;
+
+	return dummy ? DUMMY_TYPE : p->form & PERF_NO_CPU ? own & ~(unsigned)OF_CPU : own;
+}
+
 /* perf_event_attr, then the place of its ids or, in a pipe, one. */
-static size_t make_attr(uint8_t *attr)
+static void make_attr(const struct perf_data *p, bool dummy, uint8_t *attr)
 {
 	memset(attr, 0, ATTR + 16);
-	hf_put32(attr, 8);
+	hf_put32(attr, dummy ? 1 : 8);
 	hf_put32(attr + 4, ATTR);
-	hf_put64(attr + 24, SAMPLE_TYPE);
+	hf_put64(attr + 24, sample_type(p, dummy));
 	hf_put64(attr + 40, UINT64_C(1) << 18);
-	return ATTR;
+}
+
+/* Returns its end. */
+static uint8_t *put_trailer(const struct perf_data *p, bool dummy, const struct perf_who *who, uint8_t *at)
+{
+	const unsigned type = sample_type(p, dummy);
+	const uint64_t id = dummy ? DUMMY_ID : ID;
+
+	hf_put32(at, who->pid);
+	hf_put32(at + 4, who->tid);
+	at += 8;
+	put64(&at, who->time);
+	if (type & OF_ID)
+		put64(&at, id);
+	if (type & OF_STREAM)
+		put64(&at, id);
+	if (type & OF_CPU)
+		put64(&at, who->cpu);
+	put64(&at, id);
+	return at;
 }
 
 /* One compressed record of what of the stream there is now. */
@@ -80,15 +109,8 @@ void perf_record(struct perf_data *p, unsigned type, unsigned misc, const void *
 	hf_put32(record, type);
 	hf_put16(record + 4, (uint16_t)misc);
 	memcpy(record + 8, body, n);
-	if (type < 64 && who) {
-		hf_put32(at, who->pid);
-		hf_put32(at + 4, who->tid);
-		at += 8;
-		put64(&at, who->time);
-		put64(&at, ID);
-		put64(&at, who->cpu);
-		put64(&at, ID);
-	}
+	if (type < 64 && who)
+		at = put_trailer(p, p->form & PERF_EVENTS && type != 11 && type != 12 && type != 21, who, at);
 	size = (size_t)(at - record);
 	hf_put16(record + 6, (uint16_t)size);
 	if (type >= 64 || !(p->form & PERF_ZSTD)) {
@@ -103,6 +125,7 @@ void perf_begin(struct perf_data *p, unsigned form)
 {
 	uint8_t header[HEADER] = "PERFILE2", attr[ATTR + 16];
 	const bool pipe = form & PERF_PIPE;
+	const size_t events = form & PERF_EVENTS ? 2 : 1;
 
 	*p = (struct perf_data){.form = form,
 				.features = UINT64_C(1) << 18,
@@ -111,23 +134,27 @@ void perf_begin(struct perf_data *p, unsigned form)
 		memcpy(header, "2ELIFREP", 8);
 	p->zstd = ZSTD_createCCtx();
 	CHECK(p->zstd);
-	make_attr(attr);
 	hf_put64(header + 8, pipe ? 16 : HEADER);
 	hf_put64(header + 16, ATTR + 16);
 	hf_put64(header + 24, HEADER);
-	hf_put64(header + 32, ATTR + 16);
-	hf_put64(header + 40, HEADER + ATTR + 16 + 8);
-	hf_put64(attr + ATTR, HEADER + ATTR + 16);
-	hf_put64(attr + ATTR + 8, 8);
+	hf_put64(header + 32, events * (ATTR + 16));
+	hf_put64(header + 40, HEADER + events * (ATTR + 16 + 8));
 	add(p, header, pipe ? 16 : HEADER);
-	if (pipe) {
-		hf_put64(attr + ATTR, ID);
-		perf_record(p, 64, 0, attr, ATTR + 8, NULL);
-		return;
+	for (size_t i = 0; i < events; i++) {
+		make_attr(p, i, attr);
+		if (pipe) {
+			hf_put64(attr + ATTR, i ? DUMMY_ID : ID);
+			perf_record(p, 64, 0, attr, ATTR + 8, NULL);
+			continue;
+		}
+		hf_put64(attr + ATTR, HEADER + events * (ATTR + 16) + 8 * i);
+		hf_put64(attr + ATTR + 8, 8);
+		add(p, attr, sizeof attr);
 	}
-	add(p, attr, sizeof attr);
-	hf_put64(attr, ID);
-	add(p, attr, 8);
+	for (size_t i = 0; i < events && !pipe; i++) {
+		hf_put64(attr, i ? DUMMY_ID : ID);
+		add(p, attr, 8);
+	}
 }
 
 void perf_info(struct perf_data *p, unsigned version, unsigned cpus)
@@ -317,7 +344,7 @@ void perf_text(struct perf_data *p, unsigned feature, const char *const *texts, 
 
 void perf_end(struct perf_data *p)
 {
-	const uint64_t data = HEADER + ATTR + 16 + 8;
+	const uint64_t data = hf_get64(p->bytes + 40);
 	uint64_t table;
 
 	flush(p, true);

@@ -12,6 +12,8 @@ enum perf_form {
 	PERF_ZSTD = 4,	  /* the kernel's records are compressed, in pieces that end anywhere */
 	PERF_THREADS = 8, /* buffers are of threads, not of CPUs */
 	PERF_SWAPPED = 16, /* the magic number alone */
+	PERF_EVENTS = 32, /* as perf has it: another event tells of processes, and what either says of itself differs */
+	PERF_NO_CPU = 64, /* the event of the trace does not say its CPU, as an older perf record --per-thread */
 };
 
 struct perf_data {

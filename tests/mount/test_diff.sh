@@ -121,7 +121,7 @@ prints 1
 diff_of 1 "$mini" "$copies/changed.stf" --count --data
 prints 2
 diff_of 1 "$mini" "$copies/changed.stf" --data
-grep -q '^# [0-9]* instructions are equal behind it, then there is another difference (--all)$' "$tmp/out" || fail "the next one: $(cat "$tmp/out")"
+grep -q '^# [0-9]* instructions are equal after it, then there is another difference (--all)$' "$tmp/out" || fail "the next one: $(cat "$tmp/out")"
 diff_of 1 "$mini" "$copies/changed.stf" --data --all --context 0
 grep -qE '^@@ -([0-9]+),1 \+\1,1 @@ accesses differ$' "$tmp/out" || fail "the value: $(cat "$tmp/out")"
 [ "$(grep -vc '^@@' "$tmp/out")" = 6 ] || fail "--context 0: $(cat "$tmp/out")"

@@ -42,7 +42,7 @@ if command -v zstd >/dev/null; then
 fi
 do_mount --wait
 
-doubt='bytes from here on may be wrong: the compressed stream is damaged behind them, before a checksum vouches for them'
+doubt='bytes from here on may be wrong: the compressed stream is damaged after them, before a checksum vouches for them'
 # is_told VIEWS FROM BYTES
 is_told() {
 	grep -q ": offset $2: $3 $doubt$" "$mnt/$1/errors.txt" || fail "errors.txt of $1: $(cat "$mnt/$1/errors.txt")"
@@ -101,7 +101,7 @@ warns diff "$archive/crc.stf.gz" "$archive/whole.stf.gz"
 if "$hartfs" cat --index-dir "$tmp/live" "$archive/crc.stf.gz" hart0/listing.txt >"$tmp/out" 2>"$tmp/err"; then
 	head -n 1 "$tmp/out" | grep -q '^# doubt' || fail "cat while it is indexed"
 else
-	grep -q 'damaged behind what was written' "$tmp/err" || fail "cat while it is indexed: $(cat "$tmp/err")"
+	grep -q 'damaged after what was written' "$tmp/err" || fail "cat while it is indexed: $(cat "$tmp/err")"
 fi
 "$hartfs" cat --index-dir "$tmp/live" "$archive/crc.stf.gz" hart0/listing.txt | head -n 1 | grep -q '^# doubt' || fail "cat once more"
 finish

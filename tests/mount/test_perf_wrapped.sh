@@ -21,7 +21,7 @@ for name in TRCCONFIGR - TRCIDR0 TRCIDR1 TRCIDR2 TRCIDR8 - TRCDEVARCH; do
 	[ -z "$value" ] || echo "register $number $value"
 	number=$((number + 1))
 done >"$tmp/registers"
-for form in file pipe killed zstd threads 'pipe zstd'; do
+for form in file pipe killed zstd threads 'pipe zstd' 'events zstd' 'events pipe' 'events threads nocpu'; do
 	name=${form// /_}
 	mkdir "$archive/$name.data.d"
 	cp "$tmp/program.elf" "$archive/$name.data.d/"

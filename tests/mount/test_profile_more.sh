@@ -325,7 +325,7 @@ mkdir "$tmp/debug"
 printf 'a\033[31mb\r\n\tc\n' >"$tmp/debug/count.c"
 "$hartfs" cat --index-dir "$index" --debug-dir="$tmp/debug" "$tmp/rec/count.zstf" hart0/profile/annotated/count.c >"$tmp/annotated"
 grep -q "^# $tmp/debug/count.c\$" "$tmp/annotated" && grep -q '| a?\[31mb$' "$tmp/annotated" && grep -q "| 	c\$" "$tmp/annotated" &&
-	grep -q '^# behind the end of the text' "$tmp/annotated" || fail "annotated of the debug directory: $(head -n 8 "$tmp/annotated")"
+	grep -q '^# after the end of the text' "$tmp/annotated" || fail "annotated of the debug directory: $(head -n 8 "$tmp/annotated")"
 # Columns in front of millions of lines are more than their text.
 head -c 1048577 /dev/zero | tr '\0' '\n' >"$tmp/debug/count.c"
 "$hartfs" cat --index-dir "$index" --debug-dir="$tmp/debug" "$tmp/rec/count.zstf" hart0/profile/annotated/count.c >"$tmp/annotated"

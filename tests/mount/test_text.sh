@@ -95,6 +95,18 @@ snapshot('board', {
 snapshot('swo', {'swo.bin': itm, 'capture.ini': '[capture]\nformat = itm\ntrace = swo.bin\n'})
 snapshot('two', {'bus.bin': frames(pieces(3, itm, b'\0') + pieces(2, itm, b'\0')),
                  'capture.ini': '[capture]\nformat = itm\ntrace = bus.bin\nframing = coresight\n'})
+# The same source on pins, with padding (id 0) and neither FSYNCs nor the first bytes; then one byte is missing.
+port = b''
+for i in range(1500):
+    data = bytes([1, 0x20 + 7 * i % 90, 0x17]) + struct.pack('<I', 0x08000000 + 2 * i)
+    out = bytearray([3]) + data + bytearray([1]) + bytearray(7)
+    for k in range(2, 15, 2):
+        low = 0 if k == 8 else out[k] & 1
+        out[15] |= low << k // 2
+        out[k] &= 0xff if k == 8 else 0xfe
+    port += out
+snapshot('port', {'port.bin': port[7:12000] + port[12001:],
+                  'capture.ini': '[capture]\nformat = itm\ntrace = port.bin\nframing = coresight_sync\n'})
 capture('damaged', write(0, b'one\n') + b'\x02\x02' + message(7, [(3, None), (0x1ff, None)]) + b'\xff' + write(0, b'two\n'))
 END
 
@@ -173,6 +185,16 @@ grep -q '<text.*1 samples of the pc of hart2</text>' "$board/hart2/profile/sampl
 [ ! -e "$board/all" ] || fail "all/ without a time that both have"
 [ ! -s "$board/errors.txt" ] || fail "board: $(cat "$board/errors.txt")"
 grep -q SOFTWARE "$board/records.txt" || fail "records.txt of the ITM"
+port=$mnt/port@itm
+grep -q '"state": "ready"' "$port/info.json" || fail "port: $(cat "$port/info.json")"
+! grep -q trace_ids_without_source "$port/info.json" || fail "a hart has a source: $(grep trace_ids "$port/info.json")"
+grep -q 'offset 0: no frame synchronisation.* 9 bytes passed over' "$port/errors.txt" || fail "the first frame: $(cat "$port/errors.txt")"
+[ "$(grep -c 'no frame synchronisation' "$port/errors.txt")" = 2 ] || fail "one slip: $(cat "$port/errors.txt")"
+grep '^# sample' "$port/hart1/listing.txt" >"$tmp/samples"
+seq -f '%.0f' 0 1499 | while read -r i; do printf '# sample pc=%016x\n' $((0x08000000 + 2 * i)); done >"$tmp/all"
+[ -z "$(comm -23 <(sort "$tmp/samples") <(sort "$tmp/all"))" ] || fail "samples that nobody sent: $(comm -23 <(sort "$tmp/samples") <(sort "$tmp/all") | head)"
+sort -c "$tmp/samples" || fail "samples in another order"
+[ "$(wc -l <"$tmp/samples")" -ge 1470 ] || fail "of 1500 samples $(wc -l <"$tmp/samples")"
 do_umount
 "$hartfs" info --index-dir "$index" "$archive/alone" | grep -q 'instructions   0 retired by 1 hart; 4 texts' ||
 	fail "$("$hartfs" info --index-dir "$index" "$archive/alone")"

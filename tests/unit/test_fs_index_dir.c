@@ -227,11 +227,32 @@ static void test_no_memory(void)
 	CHECK_COMES(says("c0@stf/INDEXING", "waiting for the index directory: ", strerror(ENOSPC), ""));
 	CHECK_EQ(times_said("do not suffice"), 1);
 	CHECK_COMES(says(".hartfs/status.json", "\"waiting\": 3", "\"state\": \"failing\"", "\"failed\": 0"));
-	CHECK_EQ(index_files(".part"), 0);
+	CHECK_COMES(index_files(".part") == 0);
 	write_error = 0;
 	CHECK_COMES(index_files(".hfi") == CAPTURES);
 	check_all();
 	CHECK_COMES(is_well());
+	hf_fst_end(&t);
+}
+
+static uint64_t failures(void)
+{
+	struct hf_index_dir_stats stats;
+
+	hf_index_dir_get_stats(&t.fs->captures.index_dir, &stats);
+	return stats.failures;
+}
+
+/* The only capture that waits is tried again and again, which is not said again and again. */
+static void test_one_waits(void)
+{
+	begin();
+	write_error = EIO;
+	open_fs(4 << 10);
+	CHECK(waits(0));
+	CHECK_COMES(failures() >= 4);
+	CHECK_EQ(times_said("do not suffice"), 1);
+	CHECK_EQ(times_said("it can be written again"), 0);
 	hf_fst_end(&t);
 }
 
@@ -329,6 +350,7 @@ int main(void)
 	test_writing(EIO, 0);
 	test_writing(EROFS, 10);
 	test_no_memory();
+	test_one_waits();
 	test_reading(0);
 	test_reading(4 << 20);
 	test_reading_in_use();

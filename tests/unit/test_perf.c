@@ -642,6 +642,68 @@ static void test_clock(void)
 	}
 }
 
+/* Whoever ran was traced if the event of the trace is of CPUs; others are so in any recording. */
+static void test_wide(void)
+{
+	static const struct {
+		uint64_t id, cpu, tid;
+		bool wide;
+	} rows[] = {{77, 1, UINT64_MAX, true}, {77, 1, 10, false}, {78, 1, UINT64_MAX, false}, {77, UINT64_MAX, UINT64_MAX, false}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const uint64_t body[5] = {1, rows[i].id, 0, rows[i].cpu, rows[i].tid};
+		struct perf_data p;
+		struct opened o;
+		uint64_t offset = 0;
+
+		perf_begin(&p, PERF_EVENTS);
+		p.registers[0] = 0x801;
+		perf_info(&p, 1, 2);
+		perf_record(&p, 69, 0, body, sizeof body, NULL);
+		perf_comm(&p, &zero, "one", false);
+		perf_map(&p, &zero, 0x1000, 0x1000, 0x1000, 5, "/bin/a", id_a);
+		record(&p, 100, 10, 0x1000, &offset);
+		perf_end(&p);
+		open_perf(&o, &p);
+		CHECK_EQ(o.err, 0);
+		CHECK_EQ(has_warning(o.c.setup, "all processes were traced"), rows[i].wide);
+		CHECK(!has_warning(o.c.setup, "no record can be read"));
+		CHECK_EQ(o.c.setup->parts[0].thread, rows[i].wide ? HF_SETUP_NO_THREAD : 10);
+		close_perf(&o);
+		perf_free(&p);
+	}
+}
+
+/* The trace has the number that a thread has outside of its namespace, and the records the one inside. */
+static void test_namespace(void)
+{
+	static const struct perf_who inside = {10, 10, 1, 100};
+	struct perf_data p;
+	uint8_t bytes[TRACE];
+
+	begin(&p, PERF_EVENTS);
+	perf_aux(&p, &inside, 0, trace(bytes, 4711, 0x1000), RAW);
+	perf_auxtrace(&p, 1, 10, 0, bytes, TRACE);
+	check_words(&p, "10/10 1000>2000 ", "a thread by another number");
+}
+
+/* An older perf does not say on which CPU a thread ran: raw bytes do not, either. */
+static void test_no_cpu(void)
+{
+	struct perf_data p;
+	struct opened o;
+	uint64_t offset = 0;
+
+	begin(&p, PERF_EVENTS | PERF_THREADS | PERF_NO_CPU);
+	record(&p, 100, 10, 0x1000, &offset);
+	perf_end(&p);
+	open_perf(&o, &p);
+	CHECK_EQ(o.err, 0);
+	CHECK(has_warning(o.c.setup, "1 recordings do not say their CPU, and are shown as those of CPU 0"));
+	close_perf(&o);
+	perf_free(&p);
+}
+
 /* Trace of RISC-V is split: the recordings of a CPU follow each other, in the order of time. */
 static void test_split(void)
 {
@@ -859,6 +921,9 @@ int main(void)
 	test_kcore();
 	test_switch();
 	test_clock();
+	test_wide();
+	test_no_cpu();
+	test_namespace();
 	test_split();
 	test_comm();
 	test_many();

@@ -3,7 +3,7 @@
  * perf_wrap OUT <COMMANDS: writes a perf.data of any form, around trace bytes that are in files. Numbers are decimal or
  * 0x hexadecimal. One command a line:
  *
- *   form NAME...                                  pipe, killed, zstd, threads: comes first
+ *   form NAME...                                  pipe, killed, zstd, threads, events, nocpu: comes first
  *   register NUMBER VALUE                         of the trace units: 0 TRCCONFIGR, 2 TRCIDR0 ... 7 TRCDEVARCH
  *   text FEATURE WORD...                          a feature whose section is a text (5 version), or several (11 command)
  *   info VERSION CPUS
@@ -125,11 +125,11 @@ static void trace(size_t together)
 
 static void begin(void)
 {
-	static const char *const names[] = {"pipe", "killed", "zstd", "threads"};
+	static const char *const names[] = {"pipe", "killed", "zstd", "threads", "", "events", "nocpu"};
 	unsigned form = 0;
 
 	for (size_t i = 1; i < words; i++)
-		for (unsigned k = 0; k < 4; k++)
+		for (unsigned k = 0; k < 7; k++)
 			form |= strcmp(word[i], names[k]) == 0 ? 1u << k : 0;
 	perf_begin(&out, form);
 	begun = true;
