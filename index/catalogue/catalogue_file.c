@@ -224,6 +224,7 @@ int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct
 	*ret_file = (struct hf_catalogue_file){.fd = -1};
 	if (err)
 		return err;
+	part.replaces = true;
 	/* A damaged old file counts as none. */
 	if (hf_catalogue_file_open(place, &m.old) == HF_ERR_NOMEM)
 		err = HF_ERR_NOMEM;

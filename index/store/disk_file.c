@@ -319,7 +319,8 @@ static bool is_another_users(const struct hf_part *part, const struct stat *st)
 	       (dir.st_mode & (S_IWGRP | S_IWOTH)) && !is_the_groups(&part->sharing, &dir);
 }
 
-/* What stood under the name when this was begun was of no use, and goes. HF_NOTE_END: another one is there since. */
+/* What stood under the name when this was begun was of no use, and goes, unless it is to be replaced. HF_NOTE_END:
+ * another one is there since. */
 static int make_way(const struct hf_part *part)
 {
 	struct stat st;
@@ -330,19 +331,20 @@ static int make_way(const struct hf_part *part)
 		unlinkat(part->dirfd, part->part, 0);
 		return hf_fault_set("publishing", part->name, EEXIST);
 	}
-	return st.st_ino == part->before.st_ino && st.st_dev == part->before.st_dev
-		       ? hf_dir_entry_remove(part->dirfd, part->name)
-		       : (int)HF_NOTE_END;
+	if (st.st_ino != part->before.st_ino || st.st_dev != part->before.st_dev)
+		return HF_NOTE_END;
+	return part->replaces && S_ISREG(st.st_mode) ? 0 : hf_dir_entry_remove(part->dirfd, part->name);
 }
 
 /* No file with a name is replaced: who has it open, on whatever machine, keeps it. A file system that cannot see to
- * that leaves a moment in which one may be; link() would not, but is closed to a confined process. */
+ * that leaves a moment in which one may be; link() would not, but is closed to a confined process. A catalogue is
+ * replaced, for a kill between two calls would take the old one away. */
 static int give_name(const struct hf_part *part)
 {
 	int err = 0;
 
 	while (!err && renameat2(part->dirfd, part->part, part->dirfd, part->name, RENAME_NOREPLACE) < 0) {
-		const bool cannot = errno == EINVAL || errno == ENOSYS;
+		const bool cannot = errno == EINVAL || errno == ENOSYS || (errno == EEXIST && part->replaces);
 
 		if (!cannot && errno != EEXIST)
 			return hf_fault_set("publishing", part->name, errno);

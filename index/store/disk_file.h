@@ -34,6 +34,7 @@ struct hf_part {
 	struct hf_packs *packs;	  /* it is there; both NULL: in the directory, as hf_disk_part_open makes it */
 	struct hf_packed packed;
 	struct hf_memdir *hiding; /* of one in the directory: what hides others of its name; NULL: nothing does */
+	bool replaces;		  /* what stands there goes only when this comes */
 	struct stat before;	  /* what stood under the name when it was begun: st_ino 0, nothing */
 	char name[HF_FILE_NAME_SIZE];
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part", or ".<name>.<uid>.part" while another user has that */

@@ -16,11 +16,38 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct hf_ixtest t;
+static int calls_left = -1; /* of those below until the process dies; negative: never */
+
+static void count_call(void)
+{
+	if (calls_left >= 0 && calls_left-- == 0)
+		raise(SIGKILL);
+}
+
+/* These take the place of the library's, for this program alone. */
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	count_call();
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
+}
+
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+	count_call();
+	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+
+int unlinkat(int at, const char *name, int flags)
+{
+	count_call();
+	return (int)syscall(SYS_unlinkat, at, name, flags);
+}
 
 static struct hf_catalogue_key default_key(void)
 {
@@ -596,6 +623,35 @@ static void test_kill(void)
 	}
 }
 
+/* Killed before each call that changes a name. */
+static void test_kill_between(void)
+{
+	int status = 0;
+
+	make(50);
+	for (int calls = 0; calls < 20; calls++) {
+		struct hf_catalogue *cat;
+		pid_t pid = fork();
+
+		CHECK(pid >= 0);
+		if (!pid) {
+			cat = open_cat();
+			CHECK_EQ(put(cat, 50), 0);
+			calls_left = calls;
+			_exit(hf_catalogue_flush(cat) != 0);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid);
+		cat = open_cat();
+		check_all(cat, 50);
+		CHECK(!WIFEXITED(status) || found(cat, 50));
+		hf_catalogue_close(cat);
+		if (WIFEXITED(status))
+			break;
+	}
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	hf_ixtest_clear(&t);
+}
+
 static bool is_even(void *ctx, const char *path)
 {
 	++*(unsigned *)ctx;
@@ -677,6 +733,7 @@ int main(void)
 	test_writers();
 	test_threads();
 	test_kill();
+	test_kill_between();
 	test_gone();
 	test_many();
 	hf_ixtest_fini(&t);

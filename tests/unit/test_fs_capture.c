@@ -70,6 +70,8 @@ static void test_contents(void)
 	hf_fst_write(&t, "one.stf", stf.p, stf.n);
 	hf_fst_write(&t, "two.stf", many.p, many.n);
 	hf_fst_open(&t, NULL);
+	hf_fst_must_be_indexed(&t, "one@stf");
+	hf_fst_must_be_indexed(&t, "two@stf");
 	got = hf_fst_list(&t, "one@stf");
 	CHECK(strstr(got, "errors.txt\nhart0\ninfo.json\n"));
 	CHECK(strstr(got, "source.stf\n"));
