@@ -37,7 +37,7 @@ void hf_program_set(struct hf_program *program, struct hf_program_piece *pieces,
 static const struct hf_program_piece *find(const struct hf_program *program, uint64_t address, uint64_t *room)
 {
 	const size_t low = HF_COUNT_UP_TO(program->pieces, program->count, address, address);
-	const struct hf_program_piece *next = &program->pieces[low];
+	const struct hf_program_piece *next = program->count ? &program->pieces[low] : NULL;
 
 	if (low && address - next[-1].address < next[-1].size)
 		return &next[-1];
