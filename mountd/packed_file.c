@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/packed_file.h"
-#include "codecs/stf/header.h"
 #include "mountd/record_file.h"
 
 #include <errno.h>
@@ -15,17 +14,6 @@ enum { OUT = 256 << 10 };
 /* As many instructions a chunk as the STF library writes. */
 enum { CHUNK_INSNS = 100000 };
 
-/* The stream on its way into chunks: a record may lie in two pieces of it. */
-struct cutting {
-	struct hf_record_file *file;
-	struct hf_stf_layout layout;
-	uint8_t *bytes; /* that are not written yet; owned */
-	size_t size, room;
-	uint64_t pc, target; /* of the instruction to come; where the next one goes, if it is known */
-	bool has_target, full;
-	uint64_t insns; /* of the chunk at hand */
-};
-
 struct hf_packed_file {
 	int fd, errnum;
 	const struct packer *packer;
@@ -33,7 +21,7 @@ struct hf_packed_file {
 	lzma_stream xz;
 	z_stream gz;
 	bool has_xz, has_gz;
-	struct cutting cut;
+	struct hf_record_file *chunks;
 	uint8_t out[OUT];
 };
 
@@ -151,101 +139,14 @@ static int put_gz(struct hf_packed_file *f, const uint8_t *bytes, size_t size, b
 static int begin_zstf(struct hf_packed_file *f, unsigned threads)
 {
 	(void)threads;
-	f->cut.file = hf_record_file_at(f->fd, true, CHUNK_INSNS);
-	f->cut.full = true;
-	return f->cut.file ? 0 : ENOMEM;
-}
-
-static void note_layout(struct hf_stf_layout *layout, const struct hf_stf_record *rec)
-{
-	if (rec->descriptor == HF_STF_TRACE_INFO_FEATURE)
-		layout->event64 = rec->value & HF_STF_FEATURE_EVENT64;
-	else if (rec->descriptor == HF_STF_VLEN_CONFIG)
-		layout->vector_words = rec->code / 64 + (rec->code % 64 != 0);
-	else if (rec->descriptor == HF_STF_PROTOCOL_ID)
-		layout->protocol = (uint8_t)rec->code;
-}
-
-/* Whether the record is an instruction. */
-static bool note_record(struct cutting *c, const uint8_t *p)
-{
-	struct hf_stf_record rec;
-
-	hf_stf_record_parse(&c->layout, p, &rec);
-	switch (*p) {
-	case HF_STF_FORCE_PC:
-		c->pc = rec.address;
-		return false;
-	case HF_STF_INST_PC_TARGET:
-	case HF_STF_EVENT_PC_TARGET:
-		c->target = rec.address;
-		c->has_target = true;
-		return false;
-	case HF_STF_INST_OPCODE16:
-	case HF_STF_INST_OPCODE32:
-		c->pc = c->has_target ? c->target : c->pc + (*p == HF_STF_INST_OPCODE16 ? 2 : 4);
-		c->has_target = false;
-		return true;
-	default:
-		note_layout(&c->layout, &rec);
-		return false;
-	}
-}
-
-/* The whole records of p[n]; *ret_done: their bytes. */
-static int cut_records(struct cutting *c, const uint8_t *p, size_t n, size_t *ret_done)
-{
-	size_t at = 0, begun = 0;
-	int err = 0;
-
-	while (!err && at < n) {
-		uint64_t size;
-		int more = hf_stf_record_size(&c->layout, p + at, n - at, &size);
-
-		if (more < 0)
-			return EILSEQ;
-		if (more || size > n - at)
-			break;
-		if (c->full) {
-			err = at > begun ? hf_record_file_write(c->file, p + begun, at - begun) : 0;
-			begun = at;
-			if (!err)
-				err = hf_record_file_chunk(c->file, c->pc);
-			c->full = false;
-			c->insns = 0;
-		}
-		c->full = note_record(c, p + at) && ++c->insns == CHUNK_INSNS;
-		at += (size_t)size;
-	}
-	*ret_done = at;
-	return err || at == begun ? err : hf_record_file_write(c->file, p + begun, at - begun);
+	f->chunks = hf_record_file_at(f->fd, CHUNK_INSNS);
+	return f->chunks ? 0 : ENOMEM;
 }
 
 static int put_zstf(struct hf_packed_file *f, const uint8_t *bytes, size_t size, bool last)
 {
-	struct cutting *c = &f->cut;
-	size_t done;
-	int err;
-
-	if (c->size + size > c->room) {
-		uint8_t *more = realloc(c->bytes, c->size + size);
-
-		if (!more)
-			return ENOMEM;
-		c->bytes = more;
-		c->room = c->size + size;
-	}
-	if (size)
-		memcpy(c->bytes + c->size, bytes, size);
-	c->size += size;
-	if (!c->size)
-		return 0;
-	err = cut_records(c, c->bytes, c->size, &done);
-	if (err)
-		return err;
-	memmove(c->bytes, c->bytes + done, c->size - done);
-	c->size -= done;
-	return last && c->size ? EILSEQ : 0;
+	(void)last;
+	return hf_record_file_write(f->chunks, bytes, size);
 }
 
 /* ---- all of them ---- */
@@ -294,16 +195,15 @@ int hf_packed_file_write(struct hf_packed_file *f, const uint8_t *bytes, size_t 
 
 int hf_packed_file_close(struct hf_packed_file *f)
 {
-	uint64_t chunks;
+	uint64_t insns;
 	int err;
 
 	if (!f)
 		return ENOMEM;
 	if (!f->errnum)
 		f->errnum = f->packer->put(f, NULL, 0, true);
-	err = f->cut.file ? hf_record_file_close(f->cut.file, &chunks) : 0;
+	err = f->chunks ? hf_record_file_close(f->chunks, &insns) : 0;
 	err = f->errnum ? f->errnum : err;
-	free(f->cut.bytes);
 	ZSTD_freeCCtx(f->zstd);
 	if (f->has_xz)
 		lzma_end(&f->xz);

@@ -51,7 +51,7 @@ static bool claim_name(struct recording *rec)
 
 	for (unsigned n = 1; n < 100000; n++) {
 		snprintf(rec->name, sizeof rec->name, n == 1 ? "%s" : "%s-%u", rec->plan.name, n);
-		if (exists(rec, ".zstf") || exists(rec, ".astf.zst"))
+		if (exists(rec, ".zstf"))
 			continue;
 		snprintf(path, sizeof path, "%s.d", rec->name);
 		if (mkdirat(rec->dirfd, path, 0777) == 0)
@@ -79,7 +79,7 @@ static bool open_output(struct recording *rec)
 	rec->ring = hf_record_ring_new();
 	if (!rec->ring)
 		return complain("memory to share with QEMU", strerror(errno));
-	hf_record_ring_into(rec->ring, rec->dirfd, rec->name, rec->plan.astf);
+	hf_record_ring_into(rec->ring, rec->dirfd, rec->name);
 	return true;
 }
 
@@ -88,6 +88,8 @@ static void remove_output(struct recording *rec)
 {
 	char path[NAME_MAX + 64];
 
+	snprintf(path, sizeof path, "%s.zstf", rec->name);
+	unlinkat(rec->dirfd, path, 0);
 	snprintf(path, sizeof path, "%s.d/addresses.txt", rec->name);
 	unlinkat(rec->dirfd, path, 0);
 	snprintf(path, sizeof path, "%s.d", rec->name);
@@ -237,18 +239,16 @@ static void tell_result(const struct recording *rec, const struct hf_record_resu
 	const char *dir = rec->settings->output ? rec->settings->output : ".";
 	char path[2 * PATH_MAX], more[64] = "", *file;
 
-	snprintf(path, sizeof path, "%s%s%s%s", rec->settings->output ? dir : "",
-		 rec->settings->output && dir[strlen(dir) - 1] != '/' ? "/" : "", rec->name,
-		 rec->plan.astf ? ".astf.zst" : ".zstf");
+	snprintf(path, sizeof path, "%s%s%s.zstf", rec->settings->output ? dir : "",
+		 rec->settings->output && dir[strlen(dir) - 1] != '/' ? "/" : "", rec->name);
 	file = hf_record_quote(path);
-	if (result->captures > 1)
-		snprintf(more, sizeof more, " and %" PRIu32 " more for its threads", result->captures - 1);
-	hf_say(stderr, "hartfs record: %s%s: %" PRIu64 " instructions", path, more, result->insns);
+	if (result->threads > 1)
+		snprintf(more, sizeof more, " of %" PRIu32 " threads", result->threads);
+	hf_say(stderr, "hartfs record: %s: %" PRIu64 " instructions%s", path, result->insns, more);
 	if (file)
-		fprintf(stderr,
-			"Try:\n  hartfs top %s\n  hartfs cat %s flame.svg > flame.svg\n  hartfs cat %s overview.svg > "
-			"overview.svg\n",
-			file, file, file);
+		fprintf(stderr, "Try:\n  hartfs top %s\n  hartfs cat %s %sflame.svg > flame.svg\n  hartfs cat %s %s\n",
+			file, file, result->threads > 1 ? "all/" : "", file,
+			result->threads > 1 ? "all/listing.txt | less" : "overview.svg > overview.svg");
 	free(file);
 }
 
@@ -256,15 +256,17 @@ static void tell_result(const struct recording *rec, const struct hf_record_resu
 static bool tell_trouble(const struct recording *rec, const struct hf_record_result *result, int status)
 {
 	if (result->lost)
-		hf_say(stderr, "hartfs record: %s: %" PRIu32 " threads have no capture: there were too many at a time",
+		hf_say(stderr,
+		       "hartfs record: %s: %" PRIu32 " threads are not in the capture: there were too many at a time",
 		       rec->name, result->lost);
 	if (result->cut)
-		hf_say(stderr, "hartfs record: %s: %" PRIu32 " accesses are left out: there were too many in one instruction",
+		hf_say(stderr,
+		       "hartfs record: %s: %" PRIu32 " accesses are left out: there were too many in one instruction",
 		       rec->name, result->cut);
 	if (result->more_files)
 		hf_say(stderr, "hartfs record: %s: it had more than %" PRIu32 " files in its memory", rec->name,
 		       result->files);
-	if (result->attached && result->captures)
+	if (result->attached && result->insns)
 		return result->lost || result->cut || result->more_files;
 	if (result->attached && result->errnum)
 		return true;
@@ -287,7 +289,7 @@ static int tell(const struct recording *rec, int status)
 	if (WIFSIGNALED(status) && !quiet)
 		hf_say(stderr, "hartfs record: %s was killed by signal %d (%s)", rec->settings->operands[0],
 		       WTERMSIG(status), strsignal(WTERMSIG(status)));
-	if (result.captures && !quiet)
+	if (result.insns && !quiet)
 		tell_result(rec, &result);
 	if (WIFSIGNALED(status) && !result.errnum)
 		return 128 + WTERMSIG(status);
@@ -308,7 +310,7 @@ int hf_command_record(const struct hf_settings *settings)
 		else
 			hf_record_ring_end(rec.ring);
 		hf_record_ring_result(rec.ring, &result);
-		if (!result.captures)
+		if (!result.insns)
 			remove_output(&rec);
 		else if (!result.errnum && !hf_record_notes(settings, rec.dirfd, rec.name) && !status)
 			status = HF_EXIT_FAILURE;

@@ -17,14 +17,13 @@
 struct machine {
 	uint16_t number; /* e_machine */
 	uint8_t class;	 /* EI_CLASS */
-	bool astf;
 	const char *name, *triplet, *package;
 };
 
 static const struct machine machines[] = {
-	{EM_RISCV, ELFCLASS64, false, "riscv64", "riscv64-linux-gnu", "libc6-riscv64-cross"},
-	{EM_RISCV, ELFCLASS32, false, "riscv32", "riscv32-linux-gnu", NULL},
-	{EM_AARCH64, ELFCLASS64, true, "aarch64", "aarch64-linux-gnu", "libc6-arm64-cross"},
+	{EM_RISCV, ELFCLASS64, "riscv64", "riscv64-linux-gnu", "libc6-riscv64-cross"},
+	{EM_RISCV, ELFCLASS32, "riscv32", "riscv32-linux-gnu", NULL},
+	{EM_AARCH64, ELFCLASS64, "aarch64", "aarch64-linux-gnu", "libc6-arm64-cross"},
 };
 
 static bool complain(const char *about, const char *what)
@@ -244,9 +243,9 @@ static bool plan_machine(const struct hf_settings *settings, struct hf_record_pl
 	const char *machine = strncmp(name, start, strlen(start)) ? "" : name + strlen(start);
 
 	if (!strcmp(machine, "aarch64"))
-		return complain(given,
-				"a whole AArch64 machine cannot be recorded: ASTF needs the exception level, and QEMU "
-				"does not tell plugins");
+		return complain(
+			given,
+			"a whole AArch64 machine cannot be recorded: QEMU does not tell plugins the exception level");
 	if (strcmp(machine, "riscv64") != 0 && strcmp(machine, "riscv32") != 0)
 		return complain(given, "--system takes qemu-system-riscv64 and qemu-system-riscv32");
 	plan->qemu = find_program(given);
@@ -270,7 +269,6 @@ static bool plan_program(const struct hf_settings *settings, struct hf_record_pl
 	machine = machine_of(plan->program, &head);
 	if (!machine)
 		return false;
-	plan->astf = machine->astf;
 	set_name(plan, given);
 	snprintf(name, sizeof name, "qemu-%s", machine->name);
 	plan->qemu = find_program(name);

@@ -14,8 +14,7 @@ struct hf_record_plan {
 	char *qemu, *plugin;
 	char *program;	     /* NULL: a whole machine */
 	char *sysroot;	     /* for QEMU's -L; NULL: QEMU finds the libraries itself, or needs none */
-	bool astf;	     /* the captures' format */
-	char name[NAME_MAX]; /* the captures' */
+	char name[NAME_MAX]; /* the capture's */
 };
 
 /* False after saying why. To be freed in both cases. */

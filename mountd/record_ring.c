@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/record_ring.h"
+#include "codecs/stf/records.h"
 #include "contrib/capture/ring.h"
 #include "mountd/log.h"
 #include "mountd/record_file.h"
@@ -15,10 +16,14 @@
 /* How long a look lasts if nobody wakes us: the program may have been killed. */
 enum { LOOK_MS = 50 };
 
+/* Instructions from one chunk of the capture to the next. */
+enum { CHUNK = 65536 };
+
+/* The records of a slot are those of a file: a header, which only the first of the capture keeps, then groups. */
 struct thread {
-	struct hf_record_file *file; /* NULL: no byte came yet */
-	bool failed;		     /* nothing more is written */
-	uint64_t insns;
+	bool begun;    /* its header is read */
+	uint64_t next; /* where its next instruction is, unless a record says otherwise */
+	uint8_t place[HF_STF_SIZE_PROCESS_ID_EXT + HF_STF_SIZE_FORCE_PC]; /* the header's record, and one of next */
 };
 
 struct hf_record_ring {
@@ -26,9 +31,11 @@ struct hf_record_ring {
 	int id;
 	int dirfd;
 	char name[NAME_MAX + 1];
-	bool astf;
-	uint32_t bell; /* when we looked last */
+	uint32_t bell;		     /* when we looked last */
+	struct hf_record_file *file; /* NULL: no byte came yet */
+	bool failed;		     /* nothing more is written */
 	struct thread thread[RING_SLOTS];
+	uint8_t bytes[RING_BYTES]; /* taken out of a slot */
 	struct hf_record_loads *loads;
 	uint32_t loaded; /* of what the plugin told */
 	struct hf_record_result result;
@@ -68,98 +75,97 @@ int hf_record_ring_id(const struct hf_record_ring *r)
 	return r->id;
 }
 
-void hf_record_ring_into(struct hf_record_ring *r, int dirfd, const char *name, bool astf)
+void hf_record_ring_into(struct hf_record_ring *r, int dirfd, const char *name)
 {
 	r->dirfd = dirfd;
 	snprintf(r->name, sizeof r->name, "%s", name);
-	r->astf = astf;
 	r->loads = hf_record_loads_new(dirfd, name);
 }
 
 /* The first error is told at once: the program may go on for long. */
-static void fail(struct hf_record_ring *r, struct thread *t, int errnum)
+static void fail(struct hf_record_ring *r, int errnum)
 {
-	t->failed = true;
+	r->failed = true;
 	atomic_store(&r->shared->stop, 1);
 	if (r->result.errnum)
 		return;
 	r->result.errnum = errnum;
 	hf_say(stderr, "hartfs record: %s: %s: the recording ends here, the program goes on", r->name,
-	       errnum == EBADMSG ? "the program has written into the memory shared with QEMU" : strerror(errnum));
+	       errnum == EILSEQ ? "the program has written into the memory shared with QEMU" : strerror(errnum));
 }
 
-static void end_thread(struct hf_record_ring *r, struct thread *t)
+/* The size of the record at p, 0 if it is none, or not whole. */
+static size_t record_size(const uint8_t *p, size_t n)
 {
-	uint64_t chunks = 0;
-	int err = t->file ? hf_record_file_close(t->file, &chunks) : 0;
-	const uint64_t room = chunks * RING_CHUNK;
+	static const struct hf_stf_layout layout = {.event64 = true};
+	uint64_t size;
 
-	if (err && !t->failed)
-		fail(r, t, err);
-	r->result.captures += chunks > 0;
-	r->result.insns += t->insns < room ? t->insns : room;
-	*t = (struct thread){0};
+	return n && !hf_stf_record_size(&layout, p, n, &size) && size <= n ? (size_t)size : 0;
 }
 
-static bool open_file(struct hf_record_ring *r, struct thread *t, uint32_t number)
+/* Takes note of the header at p; its size, or 0. */
+static size_t read_header(struct thread *t, const uint8_t *p, size_t n)
 {
-	char name[NAME_MAX + 32], part[16] = "";
+	size_t at = 0, size;
 
-	if (number)
-		snprintf(part, sizeof part, ".t%u", number);
-	snprintf(name, sizeof name, "%s%s%s", r->name, part, r->astf ? ".astf.zst" : ".zstf");
-	t->file = hf_record_file_new(r->dirfd, name, !r->astf, RING_CHUNK);
-	if (!t->file)
-		fail(r, t, errno);
-	return t->file;
-}
-
-/* Up to the next chunk, or to the end of what there is; and never around the ring's end. 0: what is there is nonsense.
- */
-static uint64_t next_piece(struct hf_record_ring *r, struct thread *t, struct ring_slot *s, uint64_t at, uint64_t end)
-{
-	uint32_t marks = atomic_load(&s->marks_read), written = atomic_load(&s->marks_written);
-	struct ring_mark mark = s->marks[marks % RING_MARKS];
-	uint64_t piece = end - at, straight = RING_BYTES - at % RING_BYTES;
-
-	if (marks != written && mark.at == at) {
-		int err = t->failed ? 0 : hf_record_file_chunk(t->file, mark.pc);
-
-		if (err)
-			fail(r, t, err);
-		atomic_store(&s->marks_read, ++marks);
-		mark = s->marks[marks % RING_MARKS];
+	while ((size = record_size(p + at, n - at)) && p[at] != HF_STF_END_HEADER) {
+		if (p[at] == HF_STF_PROCESS_ID_EXT)
+			memcpy(t->place, p + at, HF_STF_SIZE_PROCESS_ID_EXT);
+		if (p[at] == HF_STF_FORCE_PC)
+			t->next = hf_get64(p + at + 1);
+		at += size;
 	}
-	if (marks != written && mark.at <= at)
-		return 0;
-	if (marks != written && mark.at - at < piece)
-		piece = mark.at - at;
-	return piece < straight ? piece : straight;
+	t->place[HF_STF_SIZE_PROCESS_ID_EXT] = HF_STF_FORCE_PC;
+	t->begun = size;
+	return t->begun ? at + size : 0;
+}
+
+/* Writes what came of a thread, and before it, but for the first, whose it is and where. 0 or an errno. */
+static int write_bytes(struct hf_record_ring *r, struct thread *t, const uint8_t *p, size_t n)
+{
+	const bool first = !r->file;
+	size_t head = t->begun ? 0 : read_header(t, p, n);
+	char name[NAME_MAX + 32];
+	int err;
+
+	if (!t->begun)
+		return EILSEQ;
+	r->result.threads += head > 0;
+	if (first) {
+		snprintf(name, sizeof name, "%s.zstf", r->name);
+		r->file = hf_record_file_new(r->dirfd, name, CHUNK);
+		if (!r->file)
+			return errno;
+		head = 0;
+	}
+	hf_put64(t->place + HF_STF_SIZE_PROCESS_ID_EXT + 1, t->next);
+	err = first ? 0 : hf_record_file_write(r->file, t->place, sizeof t->place);
+	if (!err)
+		err = hf_record_file_write(r->file, p + head, n - head);
+	t->next = hf_record_file_pc(r->file);
+	return !err && hf_record_file_left(r->file) ? EILSEQ : err;
 }
 
 /* Empties the ring of a thread. The program can write into it as it likes, so that nothing of it is believed. */
 static bool take_slot(struct hf_record_ring *r, struct thread *t, struct ring_slot *s)
 {
-	uint64_t at = atomic_load(&s->read), end = atomic_load_explicit(&s->written, memory_order_acquire);
+	const uint64_t at = atomic_load(&s->read), end = atomic_load_explicit(&s->written, memory_order_acquire);
+	const uint64_t n = end - at, straight = RING_BYTES - at % RING_BYTES;
+	int err = n > RING_BYTES ? EILSEQ : 0;
 
-	if (at == end)
+	if (!n)
 		return false;
-	if (!t->file && !t->failed)
-		open_file(r, t, atomic_load(&s->number));
-	while (at != end) {
-		uint64_t piece = end - at > RING_BYTES ? 0 : next_piece(r, t, s, at, end);
-		int err = t->failed ? 0 : hf_record_file_write(t->file, s->bytes + at % RING_BYTES, piece);
-
-		if (!piece && !t->failed)
-			err = EBADMSG;
-		if (err)
-			fail(r, t, err);
-		at = piece ? at + piece : end;
-		atomic_store(&s->read, at);
-		atomic_fetch_add(&s->moved, 1);
+	if (!err && !r->failed) {
+		memcpy(r->bytes, s->bytes + at % RING_BYTES, n < straight ? n : straight);
+		if (n > straight)
+			memcpy(r->bytes + straight, s->bytes, n - straight);
 	}
-	t->insns = atomic_load_explicit(&s->insns, memory_order_relaxed);
+	atomic_store(&s->read, end);
 	ring_wake(&s->moved);
+	if (!err && !r->failed)
+		err = write_bytes(r, t, r->bytes, n);
+	if (err && !r->failed)
+		fail(r, err);
 	return true;
 }
 
@@ -177,12 +183,9 @@ bool hf_record_ring_take(struct hf_record_ring *r)
 		any |= take_slot(r, &r->thread[i], s);
 		if (state != RING_DONE)
 			continue;
-		end_thread(r, &r->thread[i]);
-		atomic_store(&s->insns, 0);
+		r->thread[i] = (struct thread){0};
 		atomic_store(&s->written, 0);
 		atomic_store(&s->read, 0);
-		atomic_store(&s->marks_written, 0);
-		atomic_store(&s->marks_read, 0);
 		atomic_store(&s->state, RING_FREE);
 		any = true;
 	}
@@ -211,8 +214,10 @@ void hf_record_ring_end(struct hf_record_ring *r)
 	int err;
 
 	hf_record_ring_take(r);
-	for (size_t i = 0; i < RING_SLOTS; i++)
-		end_thread(r, &r->thread[i]);
+	err = r->file ? hf_record_file_close(r->file, &r->result.insns) : 0;
+	r->file = NULL;
+	if (err && !r->failed)
+		fail(r, err);
 	r->result.attached = atomic_load(&r->shared->attached);
 	r->result.lost = atomic_load(&r->shared->lost);
 	r->result.cut = atomic_load(&r->shared->cut);

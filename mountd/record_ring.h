@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recorder's end of the memory that it shares with the plugin (contrib/capture/ring.h): what comes out of it goes
- * into one capture a thread, and the files that the program has in its memory are copied beside them.
+ * into one capture with a hart a thread, and the files that the program has in its memory are copied beside them.
  */
 #ifndef HF_MOUNTD_RECORD_RING_H
 #define HF_MOUNTD_RECORD_RING_H
@@ -19,9 +19,8 @@ void hf_record_ring_free(struct hf_record_ring *ring);
 /* By which the plugin finds it. */
 int hf_record_ring_id(const struct hf_record_ring *ring);
 
-/* The captures are NAME.zstf, NAME.t1.zstf, ... in dirfd (NAME.astf.zst: astf); files go to the directory NAME.d there.
- */
-void hf_record_ring_into(struct hf_record_ring *ring, int dirfd, const char *name, bool astf);
+/* The capture is NAME.zstf in dirfd; files go to the directory NAME.d there. */
+void hf_record_ring_into(struct hf_record_ring *ring, int dirfd, const char *name);
 /* A file for NAME.d of which the plugin does not know. */
 void hf_record_ring_file(struct hf_record_ring *ring, const char *path);
 
@@ -35,9 +34,9 @@ void hf_record_ring_end(struct hf_record_ring *ring);
 /* What came of it, when the program has ended. */
 struct hf_record_result {
 	bool attached;	   /* the plugin was loaded */
-	int errnum;	   /* why a capture ended early, or 0 */
-	uint64_t insns;	   /* of all threads */
-	uint32_t captures; /* with instructions */
+	int errnum;	   /* why the capture ended early, or 0 */
+	uint64_t insns;	   /* of all threads; 0: there is no capture */
+	uint32_t threads;
 	uint32_t lost;	   /* threads that were not recorded: too many at a time */
 	uint32_t cut;	   /* accesses that are left out: too many of one instruction */
 	uint32_t files;	   /* that the program had in its memory */

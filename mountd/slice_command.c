@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hartfs slice: the path of the slice in which something happened: a call of a function, or a span of time. */
+/* hartfs slice: the path of the slice in which something happened: a call of a function, what follows a marker, or a
+ * span of time. */
 #include "fs/find/find.h"
 #include "fs/library.h"
 #include "fs/rows/rows.h"
@@ -16,14 +17,16 @@
 
 struct command {
 	const struct hf_settings *settings;
-	const char *call;    /* NULL: a time is asked for */
+	const char *kind; /* "call", "marker", or "time" */
+	const char *of;	  /* the call, or the marker */
 	uint64_t nth;
-	uint64_t from, to;   /* of the time */
+	uint64_t from, to; /* of the time */
 	const char *shown;
 	uint32_t hart;
 	struct hf_bar bar;
-	bool any;	     /* first is known, */
-	bool open;	     /* and that the hart ends in it */
+	uint64_t hits;
+	bool any;  /* first is known, */
+	bool open; /* and that the hart ends in it */
 	uint64_t first, last;
 	char why[400];
 };
@@ -88,15 +91,17 @@ static bool take_hit(void *ctx, const struct hf_find_hit *hit)
 {
 	struct command *c = ctx;
 
-	c->any = true;
-	c->first = hit->ordinal;
-	return false;
+	c->first = c->hits ? c->first : hit->ordinal;
+	c->last = hit->ordinal;
+	c->hits++;
+	return true;
 }
 
 /* Of a call through a stub the entry is that of the stub: the last call that began before the function is the one. */
 static bool take_call(struct command *c, const struct hf_table *table, const struct hf_row *row)
 {
-	const struct hf_value *entry = &row->value[column_of(table, "entry")], *end = &row->value[column_of(table, "exit")];
+	const struct hf_value *entry = &row->value[column_of(table, "entry")],
+			      *end = &row->value[column_of(table, "exit")];
 	const uint64_t wanted = c->last;
 
 	if (end->type == HF_VALUE_NUMBER && (uint64_t)end->number < wanted)
@@ -111,34 +116,52 @@ static bool take_call(struct command *c, const struct hf_table *table, const str
 /* So many instructions a stub has, at most. */
 enum { STUB = 16 };
 
-static int find_call(struct command *c, const struct hf_target_capture *capture)
+/* The N-th instruction that hartfs find finds, and as many behind it as limit says. */
+static int find_hits(struct command *c, const struct hf_target_capture *capture, uint64_t limit)
 {
-	struct hf_rows_ask ask = {.table = find_table("call")};
 	struct hf_question *question;
 	struct hf_find find = {
-		.path = capture->path, .hart = c->hart, .skip = c->nth - 1, .limit = 1, .ctx = c, .hit = take_hit};
+		.path = capture->path, .hart = c->hart, .skip = c->nth - 1, .limit = limit, .ctx = c, .hit = take_hit};
 	uint64_t count;
 	int err = hf_question_new(&question);
 
 	if (!err)
-		err = hf_question_add(question, "call", c->call, c->why, sizeof c->why);
+		err = hf_question_add(question, c->kind, c->of, c->why, sizeof c->why);
 	find.question = question;
 	if (!err)
 		err = hf_fs_find(hf_library_fs(capture->archive), &find, &count, c->why, sizeof c->why);
 	hf_question_free(question);
-	if (err || !c->any)
+	return err;
+}
+
+static int find_call(struct command *c, const struct hf_target_capture *capture)
+{
+	struct hf_rows_ask ask = {.table = find_table("call")};
+	int err = find_hits(c, capture, 1);
+
+	if (err || !c->hits)
 		return err;
-	c->last = c->first;
 	range(&ask, column_of(ask.table, "entry"), c->first < STUB ? 0 : c->first - STUB, c->first);
-	c->any = false;
 	return each_row(c, capture, &ask, take_call);
+}
+
+/* ---- a marker ---- */
+
+static int find_marker(struct command *c, const struct hf_target_capture *capture)
+{
+	int err = find_hits(c, capture, 2);
+
+	c->any = c->hits;
+	c->open = c->hits == 1;
+	return err;
 }
 
 /* ---- a time ---- */
 
 static bool take_time(struct command *c, const struct hf_table *table, const struct hf_row *row)
 {
-	const struct hf_value *kind = &row->value[column_of(table, "kind")], *value = &row->value[column_of(table, "value")];
+	const struct hf_value *kind = &row->value[column_of(table, "kind")],
+			      *value = &row->value[column_of(table, "value")];
 	const uint64_t ordinal = (uint64_t)row->value[column_of(table, "ordinal")].number;
 
 	if (kind->size != strlen("time") || value->type != HF_VALUE_NUMBER || (uint64_t)value->number < c->from ||
@@ -185,17 +208,21 @@ static int ask(void *ctx, struct hf_target_capture *capture)
 		hf_say(stderr, "hartfs slice: %s: there are several harts: --hart says which", c->shown);
 		return HF_EXIT_USAGE;
 	}
-	err = c->call ? find_call(c, capture) : find_time(c, capture);
+	err = *c->kind == 'c'	? find_call(c, capture)
+	      : *c->kind == 'm' ? find_marker(c, capture)
+				: find_time(c, capture);
 	if (err) {
 		hf_target_fail(c->settings, "slice", capture, err, c->why);
 		return HF_EXIT_FAILURE;
 	}
 	if (!c->any) {
-		if (c->call)
-			hf_say(stderr, "hartfs slice: %s: there is no call %" PRIu64 " of %s in hart %" PRIu32, c->shown, c->nth,
-			       c->call, c->hart);
+		if (c->of)
+			hf_say(stderr, "hartfs slice: %s: there is no %s %" PRIu64 " of %s in hart %" PRIu32, c->shown,
+			       c->kind, c->nth, c->of, c->hart);
 		else
-			hf_say(stderr, "hartfs slice: %s: the trace tells no time from %" PRIu64 " to %" PRIu64 " in hart %" PRIu32,
+			hf_say(stderr,
+			       "hartfs slice: %s: the trace tells no time from %" PRIu64 " to %" PRIu64
+			       " in hart %" PRIu32,
 			       c->shown, c->from, c->to, c->hart);
 		return HF_EXIT_FAILURE;
 	}
@@ -218,28 +245,36 @@ static bool take_span(struct command *c, const char *text)
 int hf_command_slice(const struct hf_settings *settings)
 {
 	struct command c = {.settings = settings, .nth = 1};
-	bool time = false, nth = false;
+	bool nth = false;
+	int kinds = 0;
 
 	for (size_t i = 0; i < settings->asked_count; i++) {
 		const struct hf_asked *asked = &settings->asked[i];
 		bool ok = true;
 
-		if (strcmp(asked->name, "call") == 0)
-			c.call = asked->value;
-		else if (strcmp(asked->name, "nth") == 0)
+		if (strcmp(asked->name, "nth") == 0) {
 			nth = ok = hf_number_is(asked->value, &c.nth) && c.nth;
-		else
-			time = ok = take_span(&c, asked->value);
+		} else {
+			c.kind = asked->name;
+			kinds++;
+			if (*c.kind == 't')
+				ok = take_span(&c, asked->value);
+			else
+				c.of = asked->value;
+		}
 		if (!ok)
-			return hf_settings_usage(settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
+			return hf_settings_usage(settings, "'%s' is not a valid value of --%s", asked->value,
+						 asked->name);
 	}
 	if (settings->operand_count == 2 && strchr(settings->operands[1], '-'))
-		return hf_settings_usage(settings, "a slice by ordinals is a path: hartfs cat %s hart0/at/%s/listing.txt",
+		return hf_settings_usage(settings,
+					 "a slice by ordinals is a path: hartfs cat %s hart0/at/%s/listing.txt",
 					 settings->operands[0], settings->operands[1]);
 	if (settings->operand_count != 1)
-		return hf_settings_usage(settings, "a capture is needed, and --call or --time");
-	if (time == (c.call != NULL) || (time && nth))
-		return hf_settings_usage(settings, "one of --call and --time is needed, with --call perhaps --nth");
+		return hf_settings_usage(settings, "a capture is needed, and --call, --marker or --time");
+	if (kinds != 1 || (nth && !c.of))
+		return hf_settings_usage(
+			settings, "one of --call, --marker and --time is needed, with the first two perhaps --nth");
 	c.shown = settings->operands[0];
 	hf_bar_begin(&c.bar, settings->verbosity);
 	return hf_target_run(settings, "slice", HF_EXIT_FAILURE, ask, &c);

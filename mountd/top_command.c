@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs top: the functions of each hart that took most instructions, the first rows of profile/functions.txt. */
 #include "fs/library.h"
+#include "fs/profile/flame_texts.h"
 #include "mountd/colour.h"
 #include "mountd/commands.h"
 #include "mountd/functions.h"
@@ -26,7 +27,8 @@ static void put_rows(const char *text, uint64_t rows)
 		const size_t n = end ? (size_t)(end - text) + 1 : strlen(text);
 
 		if (*text == '#')
-			printf("%s%.*s%s", hf_colour(stdout, HF_COLOUR_HEAD), (int)n, text, hf_colour(stdout, HF_COLOUR_NONE));
+			printf("%s%.*s%s", hf_colour(stdout, HF_COLOUR_HEAD), (int)n, text,
+			       hf_colour(stdout, HF_COLOUR_NONE));
 		else
 			fwrite(text, 1, n, stdout);
 		rows -= *text != '#';
@@ -89,7 +91,8 @@ static void put_objects(uint32_t hart, const char *text, uint64_t rows)
 struct top {
 	const struct hf_settings *settings;
 	const char *by; /* NULL: function */
-	FILE *to;	/* all rows go there as they are; NULL: they are shown */
+	FILE *to;	/* the text goes there as it is; NULL: rows are shown */
+	bool svg;	/* that of chains of calls */
 	bool found;	/* the hart that is asked for */
 	int status;
 };
@@ -124,8 +127,8 @@ static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct ha
 	}
 	top->status = HF_EXIT_FAILURE;
 	if (diag->error == HARTFS_ERROR_NOT_FOUND)
-		hf_say(stderr, "hartfs top: %s: hart %u is long and has no summary: hartfs index makes one",
-		       shown, (unsigned)hart);
+		hf_say(stderr, "hartfs top: %s: hart %u is long and has no summary: hartfs index makes one", shown,
+		       (unsigned)hart);
 	else
 		hf_paths_complain("top", shown, diag);
 	return true;
@@ -135,7 +138,10 @@ static int put_capture(void *ctx, struct hf_target_capture *capture)
 {
 	struct top top = *(const struct top *)ctx;
 	const bool lines = top.by && strcmp(top.by, "object") != 0;
-	const char *shown = top.settings->operands[0], *name = lines ? "lines.txt" : "functions.txt";
+	const char *shown = top.settings->operands[0], *name = top.svg	? "stacks.folded"
+							       : lines	? "lines.txt"
+							       : top.to ? "functions-files.txt"
+									: "functions.txt";
 	struct hartfs_diag diag;
 
 	if (hf_functions_each(capture->archive, capture->path, capture->view_dir, name, put_hart, &top, &diag)) {
@@ -166,11 +172,11 @@ static bool take_hart(struct hf_settings *settings)
 
 /* ---- two captures ---- */
 
-/* functions.txt of a capture, in a process of its own, since it confines itself: starts it; -1 after saying why not. */
-static pid_t start_side(const struct hf_settings *settings, int side, FILE *to)
+/* A text of a capture, in a process of its own, since it confines itself: starts it; -1 after saying why not. */
+static pid_t start_side(const struct hf_settings *settings, int side, bool svg, FILE *to)
 {
 	struct hf_settings own = *settings;
-	struct top top = {.settings = &own, .to = to};
+	struct top top = {.settings = &own, .svg = svg, .to = to};
 	pid_t pid;
 	int status;
 
@@ -204,31 +210,60 @@ static char *end_side(pid_t pid, FILE *from)
 	return hf_got(strdup(""));
 }
 
-static int compare(const struct hf_settings *settings)
+static bool put_table(const struct hf_settings *settings, char *const text[2])
 {
-	FILE *to[2] = {tmpfile(), tmpfile()};
-	char *text[2] = {NULL, NULL}, *both = NULL;
-	pid_t pid[2] = {-1, -1};
+	char *both = hf_got(hf_top_compare(text[0], text[1]));
 
-	if (!to[0] || !to[1])
-		hf_say(stderr, "hartfs top: no temporary file: %s", strerror(errno));
-	for (int i = 0; to[0] && to[1] && i < 2; i++)
-		pid[i] = start_side(settings, i, to[i]);
-	for (int i = 0; i < 2; i++)
-		text[i] = end_side(pid[i], to[i]);
-	if (text[0] && text[1])
-		both = hf_got(hf_top_compare(text[0], text[1]));
 	if (both) {
 		printf("# A: %s, B: %s\n", settings->operands[0], settings->operands[1]);
 		put_rows(both, settings->rows);
 	}
+	free(both);
+	return both;
+}
+
+static bool put_picture(const struct hf_settings *settings, char *const text[2])
+{
+	struct hf_flame_texts flame = {.before = text[0], .text = text[1]};
+	struct hf_sink sink = {0};
+	char *title = NULL;
+	int err = asprintf(&title, "A: %s, B: %s", settings->operands[0], settings->operands[1]) < 0 ? HF_ERR_NOMEM : 0;
+
+	flame.title = title;
+	if (!err)
+		err = hf_sink_init_memory(&sink, 0);
+	if (!err)
+		err = hf_flame_put_texts(&flame, &sink);
+	if (!err)
+		fwrite(sink.start, 1, (size_t)hf_sink_total(&sink), stdout);
+	else
+		hf_say(stderr, "hartfs top: out of memory");
+	hf_sink_fini_memory(&sink);
+	free(title);
+	return !err;
+}
+
+static int compare(const struct hf_settings *settings, bool svg)
+{
+	FILE *to[2] = {tmpfile(), tmpfile()};
+	char *text[2] = {NULL, NULL};
+	pid_t pid[2] = {-1, -1};
+	bool ok = false;
+
+	if (!to[0] || !to[1])
+		hf_say(stderr, "hartfs top: no temporary file: %s", strerror(errno));
+	for (int i = 0; to[0] && to[1] && i < 2; i++)
+		pid[i] = start_side(settings, i, svg, to[i]);
+	for (int i = 0; i < 2; i++)
+		text[i] = end_side(pid[i], to[i]);
+	if (text[0] && text[1])
+		ok = (svg ? put_picture : put_table)(settings, text);
 	for (int i = 0; i < 2; i++) {
 		free(text[i]);
 		if (to[i])
 			fclose(to[i]);
 	}
-	free(both);
-	return both ? HF_EXIT_OK : HF_EXIT_FAILURE;
+	return ok ? HF_EXIT_OK : HF_EXIT_FAILURE;
 }
 
 /* ---- the command ---- */
@@ -237,9 +272,15 @@ static bool take_by(struct top *top)
 {
 	static const char *const names[] = {"function", "object", "line", "file"};
 	const struct hf_settings *settings = top->settings;
-	const char *by = settings->asked_count ? settings->asked[settings->asked_count - 1].value : names[0];
+	const char *by = names[0];
 	size_t i = 0;
 
+	for (size_t k = 0; k < settings->asked_count; k++) {
+		const struct hf_asked *asked = &settings->asked[k];
+
+		top->svg |= !asked->value;
+		by = asked->value ? asked->value : by;
+	}
 	while (i < sizeof names / sizeof *names && strcmp(names[i], by) != 0)
 		i++;
 	top->by = i ? by : NULL;
@@ -252,13 +293,18 @@ int hf_command_top(const struct hf_settings *settings)
 	struct top top = {.settings = &own};
 
 	if (!take_by(&top))
-		return hf_settings_usage(settings, "'%s' is not a valid value of --by", settings->asked[0].value);
+		return hf_settings_usage(settings, "'%s' is not a valid value of --by",
+					 settings->asked[settings->asked_count - 1].value);
 	if (own.operand_count == 2 && access(own.operands[1], F_OK) == 0) {
 		if (top.by || own.json)
 			return hf_settings_usage(settings, "two captures are compared by their functions, for people");
-		return compare(&own);
+		return compare(&own, top.svg);
 	}
+	if (top.svg)
+		return hf_settings_usage(settings, "--svg is for two captures; of one, hartfs cat %s flame.svg",
+					 own.operand_count ? own.operands[0] : "CAPTURE");
 	if (own.operand_count != 1 && (own.operand_count != 2 || !take_hart(&own)))
-		return hf_settings_usage(settings, "a capture is needed, and perhaps the name of a hart (hart0) or a second capture");
+		return hf_settings_usage(
+			settings, "a capture is needed, and perhaps the name of a hart (hart0) or a second capture");
 	return hf_target_run(settings, "top", HF_EXIT_FAILURE, put_capture, &top);
 }

@@ -14,9 +14,9 @@ struct word {
 };
 
 struct row {
-	struct word object, name; /* object empty: it does not tell rows apart */
-	uint64_t own[2], calls[2];
-	unsigned rows[2]; /* that are in it */
+	struct word object, name, file; /* object, file empty: it does not tell rows apart */
+	uint64_t address, own[2], calls[2];
+	unsigned places[2]; /* addresses that are in it */
 };
 
 struct rows {
@@ -63,10 +63,10 @@ static void add(struct rows *rows, const struct row *row)
 static void read_row(struct rows *rows, const char *head, const char *head_end, const char *line, const char *end,
 		     unsigned side)
 {
-	struct row row = {.object = {"", 0}, .name = {"", 0}};
+	struct row row = {.object = {"", 0}, .name = {"", 0}, .file = {"", 0}};
 	bool first = true;
 
-	row.rows[side] = 1;
+	row.places[side] = 1;
 
 	while (head < head_end) {
 		const struct word name = next_word(&head, head_end);
@@ -83,8 +83,12 @@ static void read_row(struct rows *rows, const char *head, const char *head_end, 
 			row.own[side] = strtoull(value.p, NULL, 10);
 		else if (is(name, "calls"))
 			row.calls[side] = value.n && *value.p != '-' ? strtoull(value.p, NULL, 10) : 0;
+		else if (is(name, "address"))
+			row.address = strtoull(value.p, NULL, 16);
 		else if (is(name, "object"))
 			row.object = value;
+		else if (is(name, "file") && row.name.p != value.p && !is(value, "-"))
+			row.file = value;
 		first = false;
 	}
 	if (row.name.n)
@@ -111,29 +115,47 @@ static void read_rows(struct rows *rows, const char *text, unsigned side)
 static int by_name(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
-	const int order = compare_words(x->name, y->name);
+	int order = compare_words(x->name, y->name);
 
-	return order ? order : compare_words(x->object, y->object);
+	if (!order)
+		order = compare_words(x->object, y->object);
+	return order ? order : compare_words(x->file, y->file);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	const int order = by_name(a, b);
+
+	return order ? order : (x->address > y->address) - (x->address < y->address);
+}
+
+/* Each hart has rows of its own: an address counts once. */
+static void add_up(struct row *to, const struct row *row, uint64_t last[2])
+{
+	for (unsigned side = 0; side < 2; side++) {
+		to->own[side] += row->own[side];
+		to->calls[side] += row->calls[side];
+		to->places[side] += row->places[side] && (!to->places[side] || last[side] != row->address);
+		last[side] = row->places[side] ? row->address : last[side];
+	}
 }
 
 static void sum(struct rows *rows)
 {
+	uint64_t last[2];
 	size_t n = 0;
 
 	if (rows->count)
-		qsort(rows->row, rows->count, sizeof *rows->row, by_name);
+		qsort(rows->row, rows->count, sizeof *rows->row, by_place);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row row = rows->row[i];
-		struct row *last = n ? &rows->row[n - 1] : NULL;
 
-		if (!last || by_name(last, &row) != 0) {
+		if (!n || by_name(&rows->row[n - 1], &row) != 0) {
+			last[0] = last[1] = row.address;
 			rows->row[n++] = row;
-			continue;
-		}
-		for (unsigned side = 0; side < 2; side++) {
-			last->own[side] += row.own[side];
-			last->calls[side] += row.calls[side];
-			last->rows[side] += row.rows[side];
+		} else {
+			add_up(&rows->row[n - 1], &row, last);
 		}
 	}
 	rows->count = n;
@@ -192,7 +214,8 @@ char *hf_top_sum(const char *text, const char *column)
 		fprintf(to, "#%13s %6s %s\n", "own", "share", object ? "object" : "file");
 	for (size_t i = 0; to && i < rows.count; i++)
 		fprintf(to, "%14" PRIu64 " %6.2f %.*s\n", rows.row[i].own[0],
-			all ? 100 * (double)rows.row[i].own[0] / (double)all : 0, (int)rows.row[i].name.n, rows.row[i].name.p);
+			all ? 100 * (double)rows.row[i].own[0] / (double)all : 0, (int)rows.row[i].name.n,
+			rows.row[i].name.p);
 	free(rows.row);
 	if (!to || fclose(to) || rows.full) {
 		free(out);
@@ -219,11 +242,52 @@ static void forget_own_objects(struct rows *rows)
 		bool in[2] = {false, false};
 
 		for (end = i; end < rows->count && by_object(&rows->row[i], &rows->row[end]) == 0; end++) {
-			in[0] |= rows->row[end].rows[0];
-			in[1] |= rows->row[end].rows[1];
+			in[0] |= rows->row[end].places[0];
+			in[1] |= rows->row[end].places[1];
 		}
 		for (size_t k = i; k < end && in[0] != in[1]; k++)
 			rows->row[k].object = (struct word){"", 0};
+	}
+}
+
+/* Whether rows [from, end) of one name in one object are of several functions of a capture. */
+static bool are_several(const struct rows *rows, size_t from, size_t end)
+{
+	const uint64_t *seen[2] = {NULL, NULL};
+	bool several = false;
+
+	for (size_t i = from; i < end; i++)
+		for (unsigned side = 0; side < 2; side++) {
+			const struct row *row = &rows->row[i];
+
+			if (!row->places[side])
+				continue;
+			several |= seen[side] && *seen[side] != row->address;
+			seen[side] = &row->address;
+		}
+	return several;
+}
+
+static int by_name_alone(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	const int order = compare_words(x->name, y->name);
+
+	return order ? order : compare_words(x->object, y->object);
+}
+
+/* A file tells functions of one name apart; one that moved to another file is the same. */
+static void forget_files(struct rows *rows)
+{
+	size_t end;
+
+	if (rows->count)
+		qsort(rows->row, rows->count, sizeof *rows->row, by_name_alone);
+	for (size_t i = 0; i < rows->count; i = end) {
+		for (end = i; end < rows->count && by_name_alone(&rows->row[i], &rows->row[end]) == 0; end++)
+			;
+		for (size_t k = i, several = are_several(rows, i, end); k < end && !several; k++)
+			rows->row[k].file.n = 0;
 	}
 }
 
@@ -243,11 +307,15 @@ static void put_pair(FILE *to, const struct row *row)
 {
 	char delta[32];
 
-	snprintf(delta, sizeof delta, "%c%" PRIu64, row->own[1] > row->own[0] ? '+' : row->own[1] < row->own[0] ? '-' : '=',
+	snprintf(delta, sizeof delta, "%c%" PRIu64,
+		 row->own[1] > row->own[0]   ? '+'
+		 : row->own[1] < row->own[0] ? '-'
+					     : '=',
 		 distance(row));
-	fprintf(to, "%14" PRIu64 " %14" PRIu64 " %15s %12" PRIu64 " %12" PRIu64 " %.*s%s%.*s\n", row->own[0], row->own[1], delta,
-		row->calls[0], row->calls[1], (int)row->name.n, row->name.p, row->object.n ? " in " : "", (int)row->object.n,
-		row->object.p);
+	fprintf(to, "%14" PRIu64 " %14" PRIu64 " %15s %12" PRIu64 " %12" PRIu64 " %.*s%s%.*s%s%.*s\n", row->own[0],
+		row->own[1], delta, row->calls[0], row->calls[1], (int)row->name.n, row->name.p,
+		row->file.n ? " of " : "", (int)row->file.n, row->file.p, row->object.n ? " in " : "",
+		(int)row->object.n, row->object.p);
 }
 
 char *hf_top_compare(const char *a, const char *b)
@@ -260,17 +328,19 @@ char *hf_top_compare(const char *a, const char *b)
 	read_rows(&rows, a, 0);
 	read_rows(&rows, b, 1);
 	forget_own_objects(&rows);
+	forget_files(&rows);
 	sum(&rows);
 	for (size_t i = 0; i < rows.count; i++) {
-		summed += rows.row[i].rows[0] > 1 || rows.row[i].rows[1] > 1;
-		common += rows.row[i].rows[0] && rows.row[i].rows[1];
+		summed += rows.row[i].places[0] > 1 || rows.row[i].places[1] > 1;
+		common += rows.row[i].places[0] && rows.row[i].places[1];
 	}
 	if (to) {
-		fprintf(to, "# A: %" PRIu64 " instructions, B: %" PRIu64 "; %zu functions are in both, %zu in one\n", total(&rows, 0),
-			total(&rows, 1), common, rows.count - common);
+		fprintf(to, "# A: %" PRIu64 " instructions, B: %" PRIu64 "; %zu functions are in both, %zu in one\n",
+			total(&rows, 0), total(&rows, 1), common, rows.count - common);
 		if (summed)
 			fprintf(to, "# %zu names stand for several functions each, which are added up\n", summed);
-		fprintf(to, "#%13s %14s %15s %12s %12s %s\n", "own A", "own B", "B - A", "calls A", "calls B", "function");
+		fprintf(to, "#%13s %14s %15s %12s %12s %s\n", "own A", "own B", "B - A", "calls A", "calls B",
+			"function");
 	}
 	if (rows.count)
 		qsort(rows.row, rows.count, sizeof *rows.row, by_distance);

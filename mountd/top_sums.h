@@ -8,8 +8,9 @@
 char *hf_top_sum(const char *text, const char *column);
 
 /* Functions of two captures, those first that differ most: of each what they executed themselves and how often they were
- * called. a, b: functions.txt of all harts of each, end to end; owned, NULL: no memory. Functions of one name in one object are
- * one; an object that only one of the captures has is the program, whatever it is called. */
+ * called. a, b: functions-files.txt of all harts of each, end to end; owned, NULL: no memory. Functions of one name in one
+ * object are told apart by their source files, and are one if these are not known or the same; an object that only one of the
+ * captures has is the program, whatever it is called. */
 char *hf_top_compare(const char *a, const char *b);
 
 #endif

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-WORDS, MOST = 25, 61
+WORDS, MOST = 25, 59
 
 
 def paragraphs(text):

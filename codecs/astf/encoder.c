@@ -37,10 +37,11 @@ static void need_header(struct hf_astf_enc *e, struct hf_sink *sink)
 	HF_ASTF_PUT(&rec, HEADER, single_el, e->basic);
 	hf_astf_write(sink, &rec);
 	hf_astf_enc_remark(e, sink, "hart %u of a capture in %s %s", e->enc.hart,
-			   e->enc.stream->codec && e->enc.stream->codec->title ? e->enc.stream->codec->title :
-										 "another format",
+			   e->enc.stream->codec && e->enc.stream->codec->title ? e->enc.stream->codec->title
+									       : "another format",
 			   e->enc.stream->info.version ? e->enc.stream->info.version : "");
-	hf_astf_enc_remark(e, sink, "what the capture does not say of Contexts and Traps is 0: EL0, non-secure, target 0");
+	hf_astf_enc_remark(e, sink,
+			   "what the capture does not say of Contexts and Traps is 0: EL0, non-secure, target 0");
 }
 
 /* el and handler, as bits 1:0 and 2, of the modes of AArch64; 0 of all others. */
@@ -286,6 +287,8 @@ static void put_time(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 	struct hf_astf_record rec = {{HF_ASTF_TIMESTAMP}};
 	const uint64_t value = ev->time.value;
 
+	if (!e->source && !(ev->flags & HF_EVF_NO_TIME)) /* whose unit is another, or not known */
+		hf_astf_enc_remark(e, sink, "timestamp %llu", (unsigned long long)value);
 	/* Strictly increasing, and announced by the header (4.9). */
 	if (!e->timestamps || (ev->flags & HF_EVF_NO_TIME) || value == UINT64_MAX ||
 	    ((e->s.flags & HF_ASTF_ENC_TIMED) && value <= e->s.time))
@@ -362,8 +365,8 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 		} else if (ev->kind == HF_EVENT_DATA) {
 			if (e->s.text)
 				hf_astf_enc_text_data(e, sink, ev->data.bytes,
-						      ev->used < sizeof ev->data.bytes ? ev->used :
-											  sizeof ev->data.bytes);
+						      ev->used < sizeof ev->data.bytes ? ev->used
+										       : sizeof ev->data.bytes);
 		} else if (hf_event_is_attachment(ev)) {
 			put_attachment(e, sink, ev);
 		} else if (ev->kind == HF_EVENT_CONTEXT) {

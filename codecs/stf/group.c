@@ -164,11 +164,29 @@ static void push_ids(struct hf_stf_out *out, struct hf_stf_sync *s)
 	s->has_said = true;
 }
 
+/* The time that ours say in a COMMENT, as STF has no record for it (hartfs-stf(5)): text[size]. */
+static bool is_time(const uint8_t *text, uint32_t size, uint64_t *ret_time)
+{
+	static const char head[] = "hartfs: timestamp ";
+	const uint32_t skip = sizeof head - 1;
+
+	*ret_time = 0;
+	if (size <= skip || size > skip + 19 || memcmp(text, head, skip) != 0)
+		return false;
+	for (uint32_t i = skip; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		*ret_time = 10 * *ret_time + (text[i] - '0');
+	}
+	return true;
+}
+
 /* The next piece of a COMMENT; a piece is told when all of it is there. */
 static int scan_text(struct hf_stf_dec *d, struct hf_stf_out *out)
 {
 	struct hf_stf_group *g = &d->group;
 	uint32_t piece = g->text_left < HF_STF_TEXT_MAX ? (uint32_t)g->text_left : HF_STF_TEXT_MAX;
+	uint64_t time;
 	int err;
 
 	if (!g->attached || g->dropped)
@@ -176,7 +194,10 @@ static int scan_text(struct hf_stf_dec *d, struct hf_stf_out *out)
 	err = need(d, g->at, piece);
 	if (err)
 		return err < 0 ? err : end_of_stream(d, out, g->comment, true);
-	if (hf_stf_sync_ours(d, &g->now)) {
+	if (hf_stf_sync_ours(d, &g->now) && piece == g->text_left && g->at == g->comment + HF_STF_SIZE_COMMENT &&
+	    is_time(hf_stf_dec_at(d, g->at), piece, &time)) {
+		hf_stf_out_push(out, HF_EVENT_TIMESTAMP)->time.value = time;
+	} else if (hf_stf_sync_ours(d, &g->now)) {
 		struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_TEXT);
 
 		ev->size = piece;
@@ -396,8 +417,7 @@ static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *r
 		p = hf_stf_dec_at(d, g->at);
 		if (known)
 			break;
-		err = hf_stf_record_size(&d->header->layout, p, hf_reader_there(&d->reader, g->at),
-					 &size);
+		err = hf_stf_record_size(&d->header->layout, p, hf_reader_there(&d->reader, g->at), &size);
 		if (err < 0) {
 			err = lose(d, out, err, g->at, g->at, 0, *p);
 			return err ? err : (int)HF_NOTE_END;
@@ -544,8 +564,7 @@ static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
 	uint64_t size = 0;
 
 	hf_stf_record_parse(layout, hf_stf_dec_at(d, g->marker), &rec);
-	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), hf_reader_there(&d->reader, g->marker),
-			   &size);
+	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), hf_reader_there(&d->reader, g->marker), &size);
 	ev->clock = rec.clock;
 	ev->size = (uint32_t)(size - HF_STF_SIZE_TRANSACTION);
 	ev->txn = (struct hf_ev_txn){.id = rec.value, .delta = rec.delta, .meta_count = (uint16_t)rec.count};
@@ -706,8 +725,8 @@ static void pass_over(struct hf_stf_dec *d)
 	struct hf_stf_group *g = &d->group;
 	uint64_t size = 0;
 
-	hf_stf_record_size(&d->header->layout, hf_stf_dec_at(d, g->marker),
-			   hf_reader_there(&d->reader, g->marker), &size);
+	hf_stf_record_size(&d->header->layout, hf_stf_dec_at(d, g->marker), hf_reader_there(&d->reader, g->marker),
+			   &size);
 	g->now.offset = g->marker + size;
 	conclude(d);
 }

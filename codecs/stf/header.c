@@ -293,15 +293,13 @@ static void fill_info(struct hf_stf_stream *s, uint32_t hart)
 	info->isa = isa;
 	info->extensions = h->extensions;
 	info->xlen = isa == HF_ISA_RV64 || isa == HF_ISA_A64 ? 64 : 32;
-	info->flags = HF_STREAM_HARTS | HF_STREAM_NO_TEXTS;
+	info->flags = HF_STREAM_HARTS | HF_STREAM_NO_TEXTS | HF_STREAM_ORIGINAL;
 	/* as ours say it of a Basic ASTF trace */
 	if (info->arch == HF_ARCH_ARM && !(h->features & HF_STF_FEATURE_EVENT))
 		info->flags |= HF_STREAM_ONE_LEVEL;
 	if (h->features & HF_STF_FEATURE_MULTI_CORE) {
 		info->flags |= HF_STREAM_MANY;
 		info->first_hart = hf_stf_hart_of_thread(hart);
-	} else {
-		info->flags |= HF_STREAM_ORIGINAL;
 	}
 }
 

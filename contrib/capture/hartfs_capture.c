@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: MIT
  *
- * A QEMU TCG plugin that writes what ran as captures: RISC-V as STF 1.6, AArch64 as ASTF 0.11 (Basic, RAW), one file a
- * thread or vCPU. See README.md beside it for use, and for what such a capture cannot know.
+ * A QEMU TCG plugin that writes what ran as captures in STF 1.6, one file a thread or vCPU. See README.md beside it for
+ * use, and for what such a capture cannot know.
  *
  * It needs no header of QEMU's: what it calls is declared here, in the shape that interface versions 1 to 4 share.
  */
@@ -107,6 +107,7 @@ struct insn {
 	uint8_t flow; /* enum flow */
 	bool access;  /* retires only with an access to memory */
 	bool store_conditional;
+	bool syncs; /* may order what threads do: an atomic access, a barrier, a system call */
 };
 
 struct access {
@@ -122,7 +123,7 @@ enum {
 	HART_MAX = 4096,
 	BUFFER = 128 * 1024,
 	GROUP_MAX = 32 * 1024, /* bytes that one instruction may need */
-	TIME_EVERY = 4096,     /* instructions from one Timestamp to the next */
+	TIME_EVERY = 4096,     /* instructions from one time to the next, at most */
 };
 
 struct hart {
@@ -136,7 +137,9 @@ struct hart {
 	const struct insn *pending;
 	uint64_t expected; /* where a reader goes on */
 	uint64_t seen, written;
-	uint64_t time;
+	uint64_t ticked; /* one more than seen when it took part in the clock last */
+	uint64_t time;	 /* to be written before the next instruction; 0: none */
+	bool synced;	 /* the instruction before did */
 	bool begun;
 	unsigned int accesses;
 	struct access access[ACCESS_MAX];
@@ -147,7 +150,8 @@ struct hart {
 static struct hart *harts[HART_MAX];
 static struct insn *table[1 << 16];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of table, created */
-static unsigned int created;
+static _Atomic unsigned int created;
+static _Atomic uint64_t ticks; /* instructions of all threads, each up to when it took part last */
 static volatile bool stopped;
 
 static bool arm, rv32, system_mode;
@@ -194,7 +198,6 @@ static void ring_flush(struct hart *h)
 	memcpy(s->bytes, h->buffer + first, h->used - first);
 	h->sent += h->used;
 	h->used = 0;
-	atomic_store_explicit(&s->insns, h->written, memory_order_relaxed);
 	atomic_store_explicit(&s->written, h->sent, memory_order_release);
 	if (h->sent - h->rung >= RING_BELL) {
 		h->rung = h->sent;
@@ -202,22 +205,8 @@ static void ring_flush(struct hart *h)
 	}
 }
 
-static void ring_mark(struct hart *h, uint64_t pc)
-{
-	struct ring_slot *s = h->slot;
-	uint32_t n = atomic_load(&s->marks_written), seen = atomic_load(&s->moved);
-
-	for (; n - atomic_load(&s->marks_read) >= RING_MARKS; seen = atomic_load(&s->moved)) {
-		if (!reader_lives())
-			return;
-		wait_for_reader(s, seen);
-	}
-	s->marks[n % RING_MARKS] = (struct ring_mark){.at = h->sent, .pc = pc};
-	atomic_store_explicit(&s->marks_written, n + 1, memory_order_release);
-}
-
 /* With the lock held. If all are in use, the reader may just be behind. */
-static struct ring_slot *ring_slot(unsigned int number)
+static struct ring_slot *ring_slot(void)
 {
 	for (bool behind = true; behind && reader_lives(); usleep(1000)) {
 		behind = false;
@@ -225,7 +214,6 @@ static struct ring_slot *ring_slot(unsigned int number)
 			struct ring_slot *s = &ring->slot[i];
 			uint32_t state = atomic_load(&s->state);
 			if (state == RING_FREE) {
-				atomic_store(&s->number, number);
 				atomic_store(&s->state, RING_OPEN);
 				return s;
 			}
@@ -334,19 +322,31 @@ static void put_text(struct hart *h, const char *text)
 
 /* STF: a header of records, then a group of records an instruction that its opcode ends. */
 
+static uint64_t stf_features(void)
+{
+	uint64_t bits = 0x80400; /* EVENT64, PROCESS_ID */
+
+	if (!arm)
+		bits |= (rv32 ? 0 : 0x20) | (system_mode ? 0 : 8); /* RV64, EVENT */
+	return ring ? bits | 0x10000 : bits;			   /* MULTI_CORE: each thread is one */
+}
+
 static void stf_header(struct hart *h, uint64_t pc)
 {
 	put(h, 0x01, 1), put_text(h, "STF");
 	put(h, 0x02, 1), put(h, 1, 4), put(h, 6, 4);
 	put(h, 0x03, 1), put(h, strlen(name), 4), put_text(h, name);
-	put(h, 0x04, 1), put(h, 1, 2);				   /* RISC-V */
+	put(h, 0x04, 1), put(h, arm ? 2 : 1, 2);		   /* ARM, RISC-V */
 	put(h, 0x05, 1), put(h, rv32 ? 1 : 2, 2);		   /* INST_IEM */
 	put(h, 0x06, 1), put(h, 1, 1), put(h, 1, 3), put(h, 0, 2); /* generator QEMU */
-	put(h, 0x07, 1), put(h, 0x80400 | (rv32 ? 0 : 0x20), 8);   /* EVENT64, PROCESS_ID, RV64 */
-	put(h, 0x08, 1), put(h, system_mode ? h->number : 0, 4);
+	put(h, 0x07, 1), put(h, stf_features(), 8);
+	put(h, 0x08, 1), put(h, h->number, 4);
 	put(h, system_mode ? 0 : (uint32_t)getpid(), 4), put(h, system_mode ? 0 : (uint32_t)gettid(), 4);
 	put(h, 0x09, 1), put(h, pc, 8);
 	put(h, 0x13, 1);
+	/* MODE_CHANGE to U or EL0 */
+	if (!system_mode)
+		put(h, 0x64, 1), put(h, UINT64_C(1) << 62, 8), put(h, 1, 1), put(h, 0, 8);
 	h->expected = pc;
 }
 
@@ -374,101 +374,15 @@ static void stf_group(struct hart *h, const struct insn *in, bool taken, uint64_
 	put(h, in->size == 2 ? 0xf1 : 0xf0, 1), put(h, in->opcode, in->size);
 }
 
-/* ASTF: records of 32 bytes. */
-
-static void astf_record(struct hart *h, uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
+static void stf_time(struct hart *h)
 {
-	put(h, w0, 8), put(h, w1, 8), put(h, w2, 8), put(h, w3, 8);
-}
+	char text[64];
 
-static void astf_timestamp(struct hart *h)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	uint64_t us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-	if (us <= h->time)
-		return;
-	h->time = us;
-	astf_record(h, 0x45 | 1 << 8, us, 0, 0); /* microseconds */
-}
-
-static void astf_context(struct hart *h)
-{
-	uint64_t ids = UINT64_C(3) << 62; /* pid and tid are valid; EL0 */
-
-	astf_record(h, 0x08 | ids, (uint32_t)getpid(), (uint32_t)gettid(), 0);
-}
-
-static void astf_header(struct hart *h, uint64_t pc)
-{
-	astf_record(h, UINT64_C(0x0b0046545341), 0, 0x60, 0); /* 0.11; single_el, timestamps */
-	astf_timestamp(h);
-	astf_context(h);
-	h->expected = pc;
-}
-
-/* Neighbours are one access, up to 256 bytes within a page (4.5.2). */
-static void astf_merge(struct hart *h)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 1; i < h->accesses; i++) {
-		struct access *a = &h->access[n], *b = &h->access[i];
-		uint64_t end = a->address + a->size;
-		if (b->address == end && (end & 4095) && a->read == b->read && a->write == b->write &&
-		    a->size + b->size <= 256)
-			a->size = (uint16_t)(a->size + b->size);
-		else
-			h->access[++n] = *b;
-	}
-	h->accesses = n + 1;
-}
-
-/* The bits that Instruction and Extra EA records have alike, 0 for no access: read, write, size. */
-static uint64_t astf_kind(const struct access *a)
-{
-	return (uint64_t)a->read | (uint64_t)a->write << 1 | (uint64_t)(a->size - 1) << 2;
-}
-
-static void astf_group(struct hart *h, const struct insn *in, bool taken, uint64_t target)
-{
-	uint64_t word = 0x01 | (uint64_t)in->opcode << 32, ea = taken ? target : 0;
-
-	if (in->pc != h->expected)
-		astf_timestamp(h), astf_context(h);
-	else if (h->written % TIME_EVERY == TIME_EVERY - 1)
-		astf_timestamp(h);
-	if (in->flow == FLOW_SYSCALL)
-		word |= 1 << 18;
-	if (in->flow == FLOW_BRANCH || in->flow == FLOW_JUMP || in->flow == FLOW_INDIRECT)
-		word |= 1 << 19 | (uint64_t)taken << 22;
-	if (h->accesses > 0) {
-		astf_merge(h);
-		uint64_t kind = astf_kind(&h->access[0]);
-		word |= 1 << 22 | (kind & 3) << 20 | kind >> 2 << 24 | (uint64_t)(h->accesses > 1) << 23;
-		ea = h->access[0].address;
-	}
-	astf_record(h, word, in->pc, ea, 0);
-	for (unsigned int i = 1; i < h->accesses; i++) {
-		uint64_t kind = astf_kind(&h->access[i]);
-		astf_record(h, 0x07 | (kind & 3) << 22 | kind >> 2 << 24, h->access[i].address,
-			    (uint64_t)(i + 1 < h->accesses) << 1, 0);
-	}
-	if (in->flow == FLOW_SYSCALL)
-		astf_context(h);
+	snprintf(text, sizeof(text), "hartfs: timestamp %" PRIu64, h->time);
+	put(h, 0x03, 1), put(h, strlen(text), 4), put_text(h, text);
 }
 
 /* What ran */
-
-static void begin(struct hart *h, uint64_t pc)
-{
-	if (arm)
-		astf_header(h, pc);
-	else
-		stf_header(h, pc);
-	h->begun = true;
-}
 
 /* The emulator compares before it stores; the architecture does not read. */
 static void drop_reads(struct hart *h)
@@ -502,14 +416,14 @@ static void complete(struct hart *h, const uint64_t *next)
 	if (next && in->flow == FLOW_INDIRECT)
 		taken = true, target = *next;
 
-	if (h->slot && h->written % RING_CHUNK == 0)
-		ring_mark(h, in->pc);
-	if (!h->begun)
-		begin(h, in->pc);
-	if (arm)
-		astf_group(h, in, taken, target);
-	else
-		stf_group(h, in, taken, target);
+	bool first = !h->begun;
+	if (first)
+		stf_header(h, in->pc);
+	h->begun = true;
+	if (h->time && (first || created > 1))
+		stf_time(h);
+	h->time = 0;
+	stf_group(h, in, taken, target);
 	h->written++;
 	h->expected = taken ? target : after;
 	if (h->slot || h->used > BUFFER - GROUP_MAX)
@@ -535,7 +449,7 @@ static bool create_file(struct hart *h)
 {
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s.t%u.%s", out, h->number, arm ? "astf" : "stf");
+	snprintf(path, sizeof(path), "%s.t%u.stf", out, h->number);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		stop(path);
@@ -561,7 +475,7 @@ static struct hart *create(unsigned int vcpu)
 	pthread_mutex_lock(&lock);
 	h->number = created++;
 	if (ring)
-		h->slot = ring_slot(h->number);
+		h->slot = ring_slot();
 	pthread_mutex_unlock(&lock);
 	if (ring ? stopped : !create_file(h)) {
 		free(h);
@@ -580,6 +494,19 @@ static struct hart *hart_of(unsigned int vcpu)
 	return harts[vcpu] ? harts[vcpu] : create(vcpu);
 }
 
+/*
+ * Whatever a thread does before an instruction that syncs has a smaller time than what another thread does after one
+ * that has seen it: both take the time anew, before and after.
+ */
+static void tick(struct hart *h)
+{
+	uint64_t more = h->seen + 1 - h->ticked;
+
+	h->ticked += more;
+	if (more)
+		h->time = atomic_fetch_add(&ticks, more) + more;
+}
+
 static void on_insn(unsigned int vcpu, void *data)
 {
 	const struct insn *in = data;
@@ -591,6 +518,9 @@ static void on_insn(unsigned int vcpu, void *data)
 		complete(h, &in->pc);
 	h->pending = in;
 	h->accesses = 0;
+	if (in->syncs || h->synced || h->seen + 1 - h->ticked >= TIME_EVERY || !h->ticked)
+		tick(h);
+	h->synced = in->syncs;
 }
 
 static uint64_t value_of(uint32_t info, uint64_t address, unsigned int size, bool *ret_known)
@@ -625,8 +555,7 @@ static void on_access(unsigned int vcpu, uint32_t info, uint64_t address, void *
 	*a = (struct access){.address = address, .size = (uint16_t)(1u << qemu_plugin_mem_size_shift(info))};
 	a->read = rw & READ;
 	a->write = rw & WRITE;
-	if (!arm)
-		a->value = value_of(info, address, a->size, &a->known);
+	a->value = value_of(info, address, a->size, &a->known);
 	if (a->size > 8)
 		a->known = false;
 }
@@ -660,10 +589,13 @@ static void classify_arm(struct insn *in)
 		in->flow = FLOW_SYSCALL;
 	else if ((x & 0xffe0001f) == 0xd4200000 || x >> 16 == 0)
 		in->flow = FLOW_NEVER;
-	bool exclusive = (x & 0x3f000000) == 0x08000000;
+	bool exclusive = (x & 0x3f000000) == 0x08000000; /* and load-acquire, store-release, CAS */
 	bool prefetch = (x & 0xfec00000) == 0xf8800000 || (x & 0xff000000) == 0xd8000000;
 	in->store_conditional = exclusive && !(x & 1 << 22) && !(x & 1 << 23);
 	in->access = (x & 0x0a000000) == 0x08000000 && !prefetch && !in->store_conditional;
+	/* with LDADD, SWP and the like, LDAPUR and STLUR, DMB, DSB, ISB */
+	in->syncs = exclusive || (x & 0x3b200c00) == 0x38200000 || (x & 0x3f200c00) == 0x19000000 ||
+		    (x & 0xfffff01f) == 0xd503301f;
 }
 
 static void classify_rv16(struct insn *in)
@@ -724,7 +656,11 @@ static void classify_rv32(struct insn *in)
 		if (x == 0x73 && system_mode)
 			in->flow = FLOW_NEVER;
 		return;
+	case 0x0f: /* FENCE */
+		in->syncs = true;
+		return;
 	case 0x2f:
+		in->syncs = true;
 		in->store_conditional = x >> 27 == 3;
 		in->access = !in->store_conditional;
 		return;
@@ -752,6 +688,7 @@ static struct insn *insn_of(uint64_t pc, uint32_t opcode, size_t size)
 			classify_rv32(in);
 		if (rv32)
 			in->target &= UINT32_MAX;
+		in->syncs |= in->flow == FLOW_SYSCALL;
 		*slot = in;
 	}
 	pthread_mutex_unlock(&lock);
@@ -868,8 +805,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, con
 		return -1;
 	}
 	if (arm && system_mode) {
-		fprintf(stderr, "hartfs_capture: ASTF needs the exception level, which a plugin does not learn:"
-				" only user mode on aarch64\n");
+		fprintf(stderr, "hartfs_capture: a plugin does not learn the exception level: only user mode on aarch64\n");
 		return -1;
 	}
 	snprintf(name, sizeof(name), "QEMU %s, %s mode", info->target_name, system_mode ? "system" : "user");

@@ -19,32 +19,20 @@
 #include <unistd.h>
 
 enum {
-	RING_VERSION = 2,
+	RING_VERSION = 3,
 	RING_SLOTS = 512, /* threads that run at a time */
 	RING_BYTES = 256 * 1024,
 	RING_BELL = 64 * 1024, /* bytes after which the reader is woken */
-	RING_MARKS = 64,
-	RING_CHUNK = 65536, /* instructions from one mark to the next */
 	RING_LOADS = 512,
 	RING_PATH = 4096,
 };
 
 enum ring_state { RING_FREE, RING_OPEN, RING_DONE };
 
-/* Here a chunk begins. */
-struct ring_mark {
-	uint64_t at; /* bytes of the stream before it */
-	uint64_t pc;
-};
-
 struct ring_slot {
 	_Atomic uint32_t state;	 /* enum ring_state; the reader sets RING_FREE, the writer all others */
-	_Atomic uint32_t number; /* of the thread, in order of creation */
 	_Atomic uint32_t moved;	 /* futex: the reader has taken something */
-	_Atomic uint32_t marks_written, marks_read;
-	_Atomic uint64_t insns;
 	_Atomic uint64_t written, read; /* bytes of the stream */
-	struct ring_mark marks[RING_MARKS];
 	unsigned char bytes[RING_BYTES];
 };
 

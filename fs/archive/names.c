@@ -74,18 +74,6 @@ size_t hf_name_program_dir(const char *name, char buf[NAME_MAX + 1])
 	return (size_t)snprintf(buf, NAME_MAX + 1, "%.*s.d", (int)stem_length(name), name);
 }
 
-size_t hf_name_recording_dir(const char *name, char buf[NAME_MAX + 1])
-{
-	const size_t stem = stem_length(name);
-	size_t n = stem;
-
-	while (n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9')
-		n--;
-	if (n == stem || n < 3 || memcmp(name + n - 2, ".t", 2) != 0)
-		return 0;
-	return (size_t)snprintf(buf, NAME_MAX + 1, "%.*s.d", (int)(n - 2), name);
-}
-
 size_t hf_name_view(const char *name, const struct hf_codec *codec, bool described, char buf[NAME_MAX + 1])
 {
 	size_t len = strlen(name), stem = described ? len : stem_length(name);

@@ -27,8 +27,6 @@ size_t hf_name_view(const char *name, const struct hf_codec *codec, bool describ
 size_t hf_name_elf(const char *name, char buf[NAME_MAX + 1]);
 /* The directory with the program of such a capture, its libraries and their debug files: "x.d". */
 size_t hf_name_program_dir(const char *name, char buf[NAME_MAX + 1]);
-/* The same of a recorded thread, which is that of the whole recording: "x.t2.stf.xz" gives "x.d". 0: it is no thread. */
-size_t hf_name_recording_dir(const char *name, char buf[NAME_MAX + 1]);
 
 /*
  * The codec whose format a name claims: "x.stf", "x.stf.gz", "x.zstf"; NULL if it claims none. Names never decide what

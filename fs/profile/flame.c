@@ -5,11 +5,14 @@
  */
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
+#include "fs/profile/flame_texts.h"
 #include "fs/profile/frames.h"
 #include "fs/profile/pictures.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	ROW = 17, /* of a frame, in pixels, as in flame.js */
@@ -21,16 +24,28 @@ enum {
 };
 
 struct flame {
-	const struct hf_profiled *of;
+	const struct hf_profiled *of; /* NULL: the frames are of texts */
+	const struct hf_flame_texts *texts;
+	char root[24];
 	struct hf_frames frames;
 	struct hf_sink *sink;
 	bool links;
+	uint64_t most;	   /* the largest change of a frame's own instructions */
 	uint32_t *by_size; /* numbers of frames */
 	uint32_t kept, names;
-	uint32_t *number; /* of each name of a kept frame, from 1; 0: it has none */
-	bool *keep;	  /* of each frame */
+	uint32_t *number;		      /* of each name of a kept frame, from 1; 0: it has none */
+	bool *keep;			      /* of each frame */
 	uint64_t *left_out, *frames_left_out; /* of each frame: below it, without those below a kept one */
 };
+
+/* Of two runs: instead of enum hf_frame_kind. */
+enum { PAIR_SAME, PAIR_MORE, PAIR_LESS, PAIR_MUCH_MORE, PAIR_MUCH_LESS = HF_FRAME_OTHER + 1 };
+static const char pair_letters[] = {'s', 'r', 'b', 'R', 'o', 'B', 0};
+
+static bool is_pair(const struct flame *f)
+{
+	return !f->of && f->texts->before;
+}
 
 /* ---- which frames ---- */
 
@@ -91,10 +106,15 @@ static void choose(struct flame *f)
 
 static int make(struct flame *f)
 {
-	int err = hf_frames_make(f->of, &f->frames);
+	int err = f->of ? hf_frames_make(f->of, &f->frames)
+			: hf_frames_fold(f->texts->before, f->texts->text, &f->frames);
 
 	if (err)
 		return err;
+	if (f->of)
+		snprintf(f->root, sizeof f->root, "hart%" PRIu32, f->of->hart);
+	else
+		snprintf(f->root, sizeof f->root, f->texts->before ? "B" : "all harts");
 	f->by_size = calloc(f->frames.count, sizeof *f->by_size);
 	f->number = calloc(f->frames.names + (size_t)1, sizeof *f->number);
 	f->keep = calloc(f->frames.count, sizeof *f->keep);
@@ -119,9 +139,10 @@ static void fini(struct flame *f)
 /* ---- the numbers ---- */
 
 /* The first number of a frame, of its depth and enum hf_frame_kind. */
-#define PLACE(depth, kind) ((unsigned)(depth) * 8 + (unsigned)(kind))
+#define PLACE(depth, kind) ((unsigned)(depth)*8 + (unsigned)(kind))
 
-/* The lightness of its colour comes of the name, so that neighbours differ and a function is the same in all pictures. */
+/* The lightness of its colour comes of the name, so that neighbours differ and a function is the same in all pictures.
+ */
 static unsigned shade_of(const struct flame *f, uint32_t name)
 {
 	const struct hf_frame_name *of = &f->frames.name[name];
@@ -136,14 +157,16 @@ static void put_name(const struct flame *f, const struct hf_frame *frame,
 		     void (*escape)(struct hf_sink *sink, const char *s, size_t n))
 {
 	if (frame->name == HF_FRAME_NONE)
-		hf_sink_printf(f->sink, "hart%" PRIu32, f->of->hart);
+		hf_sink_printf(f->sink, "%s", f->root);
 	else
 		escape(f->sink, f->frames.bytes + f->frames.name[frame->name].at, f->frames.name[frame->name].size);
 }
 
 static void put_names(const struct flame *f)
 {
-	hf_sink_printf(f->sink, "\"names\":[\"(left out)\",\"hart%" PRIu32 "\"", f->of->hart);
+	if (is_pair(f))
+		hf_sink_printf(f->sink, "\"kinds\":\"%s\",", pair_letters);
+	hf_sink_printf(f->sink, "\"names\":[\"(left out)\",\"%s\"", f->root);
 	for (uint32_t i = 0; i < f->frames.names; i++) {
 		const struct hf_frame frame = {.name = i};
 
@@ -164,8 +187,21 @@ static void put_left_out(const struct flame *f, uint32_t frame)
 {
 	if (f->frames_left_out[frame])
 		hf_sink_printf(f->sink, ",\n%u,0,%" PRIu64 ",%" PRIu64,
-			       PLACE(f->frames.frame[frame].depth + 1u, HF_FRAME_OTHER),
-			       f->left_out[frame], f->frames_left_out[frame]);
+			       PLACE(f->frames.frame[frame].depth + 1u, HF_FRAME_OTHER), f->left_out[frame],
+			       f->frames_left_out[frame]);
+}
+
+/* Of two runs the colour says how much more of its own instructions it has in the second. */
+static unsigned kind_of(const struct flame *f, const struct hf_frame *frame)
+{
+	const bool more = frame->own > frame->before;
+	const uint64_t change = more ? frame->own - frame->before : frame->before - frame->own;
+
+	if (!is_pair(f) || frame->kind == HF_FRAME_OTHER)
+		return frame->kind;
+	if (change * 1000 < f->most)
+		return PAIR_SAME;
+	return change * 10 < f->most ? (more ? PAIR_MORE : PAIR_LESS) : more ? PAIR_MUCH_MORE : PAIR_MUCH_LESS;
 }
 
 /* In pre-order; what is left out of a frame comes behind those below it. */
@@ -181,7 +217,8 @@ static void put_frames(const struct flame *f)
 		for (; i && last != frame[i].parent; last = frame[last].parent)
 			put_left_out(f, last);
 		hf_sink_printf(f->sink, "%s%u,%" PRIu32 ",%" PRIu64 ",%" PRIu64, i ? ",\n" : "",
-			       PLACE(frame[i].depth, frame[i].kind), i ? f->number[frame[i].name] : 1, frame[i].own, frame[i].calls);
+			       PLACE(frame[i].depth, kind_of(f, &frame[i])), i ? f->number[frame[i].name] : 1,
+			       frame[i].own, is_pair(f) ? frame[i].before : frame[i].calls);
 		last = i;
 	}
 	for (; last != HF_FRAME_NONE; last = frame[last].parent)
@@ -201,11 +238,11 @@ static double percent(const struct flame *f, uint64_t n)
 /* A picture in the picture, as wide as the frame, clips the name. */
 static void put_static(const struct flame *f, const struct hf_frame *frame)
 {
-	static const char letters[HF_FRAME_KINDS] = {'c', 't', 'i', 'n', 'o'};
+	const char *letters = is_pair(f) ? pair_letters : "ctino";
 
 	hf_sink_printf(f->sink, "<svg x=\"%.3f%%\" y=\"%u\" width=\"%.3f%%\" height=\"%d\" class=\"%c%u\"><title>",
 		       percent(f, frame->start), TOP + frame->depth * ROW, percent(f, frame->total), ROW - 1,
-		       letters[frame->kind], frame->kind == HF_FRAME_OTHER ? 0 : shade_of(f, frame->name));
+		       letters[kind_of(f, frame)], frame->kind == HF_FRAME_OTHER ? 0 : shade_of(f, frame->name));
 	put_name(f, frame, hf_escape_xml);
 	hf_sink_printf(f->sink, ": %" PRIu64 " instructions, %.2f%%</title><rect width=\"100%%\" height=\"100%%\"/>",
 		       frame->total, percent(f, frame->total));
@@ -235,14 +272,19 @@ static unsigned static_depth(const struct flame *f)
 
 /* ---- around it ---- */
 
+struct legend {
+	const char *class, *text;
+};
+
 static void put_legend(const struct flame *f)
 {
-	static const struct {
-		const char *class, *text;
-	} legend[] = {{"c0", "program"}, {"t0", "trap handler"}, {"i0", "interrupt handler"}, {"n0", "no symbol"}};
+	static const struct legend legends[2][4] = {
+		{{"c0", "program"}, {"t0", "trap handler"}, {"i0", "interrupt handler"}, {"n0", "no symbol"}},
+		{{"R0", "much more in B"}, {"r0", "more"}, {"b0", "less"}, {"B0", "much less"}}};
+	const struct legend *legend = legends[is_pair(f)];
 	int x = 10;
 
-	for (size_t i = 0; i < sizeof legend / sizeof *legend; i++) {
+	for (size_t i = 0; i < sizeof legends[0] / sizeof *legend; i++) {
 		hf_sink_printf(f->sink,
 			       "<g class=\"%s\"><rect x=\"%d\" y=\"43\" width=\"11\" height=\"11\"/><text x=\"%d\" "
 			       "y=\"53\">%s</text></g>\n",
@@ -255,26 +297,40 @@ static void put_head(const struct flame *f)
 {
 	const uint32_t without = f->frames.count - f->kept;
 	struct hf_svg svg = {.sink = f->sink};
+	uint64_t before = 0;
 
 	hf_sink_printf(f->sink,
 		       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fg\" width=\"100%%\" height=\"%u\" "
-		       "data-top=\"%d\" role=\"img\" aria-label=\"flame graph of hart%" PRIu32 "\">\n<style>\n",
-		       TOP + (static_depth(f) + 1) * ROW + 12, TOP, f->of->hart);
+		       "data-top=\"%d\" role=\"img\" aria-label=\"flame graph of %s\">\n<style>\n",
+		       TOP + (static_depth(f) + 1) * ROW + 12, TOP, f->root);
 	hf_sink_write(f->sink, hf_embedded_flame_css.bytes, hf_embedded_flame_css.size);
 	hf_sink_printf(f->sink, "</style>\n");
 	if (f->links)
 		hf_picture_put_window(f->of, &svg);
 	hf_sink_printf(f->sink,
 		       "<desc>Each frame is a function in a chain of calls; its width is the instructions retired in "
-		       "it and in what it called. Callees are in the order of names, not of time. %" PRIu32 " of %" PRIu32
-		       " frames are here; the others are summed in frames called (left out).</desc>\n",
+		       "it and in what it called. Callees are in the order of names, not of time. %" PRIu32
+		       " of %" PRIu32 " frames are here; the others are summed in frames called (left out).</desc>\n",
 		       f->kept, f->frames.count);
-	hf_picture_put_name(f->of, &svg, "fg-title", 10);
-	hf_sink_printf(f->sink, "<text x=\"10\" y=\"34\">hart%" PRIu32 ": ", f->of->hart);
+	if (f->of) {
+		hf_picture_put_name(f->of, &svg, "fg-title", 10);
+	} else {
+		hf_sink_printf(f->sink, "<text class=\"fg-title\" x=\"10\" y=\"17\">");
+		hf_escape_xml(f->sink, f->texts->title, strlen(f->texts->title));
+		hf_sink_printf(f->sink, "</text>\n");
+	}
+	hf_sink_printf(f->sink, "<text x=\"10\" y=\"34\">%s: ", f->root);
 	hf_put_grouped(f->sink, f->frames.frame[0].total);
 	hf_sink_printf(f->sink, " instructions in ");
 	hf_put_grouped(f->sink, f->frames.count);
-	hf_sink_printf(f->sink, " frames%s</text>\n", f->of->sampled ? ", estimated from where chunks begin" : "");
+	hf_sink_printf(f->sink, " frames%s", f->of && f->of->sampled ? ", estimated from where chunks begin" : "");
+	if (is_pair(f)) {
+		for (uint32_t i = 0; i < f->frames.count; i++)
+			before += f->frames.frame[i].before;
+		hf_sink_printf(f->sink, "; A: ");
+		hf_put_grouped(f->sink, before);
+	}
+	hf_sink_printf(f->sink, "</text>\n");
 	put_legend(f);
 	if (f->links)
 		hf_picture_put_up(f->of, &svg, "flame.svg", 480, 53);
@@ -301,6 +357,24 @@ static void put_all(const struct flame *f)
 	hf_sink_printf(f->sink, "}]]></script>\n<script><![CDATA[\n");
 	hf_sink_write(f->sink, hf_embedded_flame_js.bytes, hf_embedded_flame_js.size);
 	hf_sink_printf(f->sink, "]]></script>\n</svg>\n");
+}
+
+int hf_flame_put_texts(const struct hf_flame_texts *texts, struct hf_sink *sink)
+{
+	struct flame f = {.texts = texts, .sink = sink};
+	int err = make(&f);
+
+	for (uint32_t i = 0; !err && i < f.frames.count; i++) {
+		const struct hf_frame *frame = &f.frames.frame[i];
+		const uint64_t change =
+			frame->own > frame->before ? frame->own - frame->before : frame->before - frame->own;
+
+		f.most = change > f.most ? change : f.most;
+	}
+	if (!err)
+		put_all(&f);
+	fini(&f);
+	return err ? err : sink->err;
 }
 
 int hf_flame_put(const struct hf_profiled *of, bool links, struct hf_sink *sink)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The script of flame.svg: of all frames it draws those that are wide enough to be seen, and draws again when somebody
 // zooms, searches, or makes the window wider. The frames are numbers in pre-order: 8 times the depth plus the kind, the name,
-// own instructions, calls.
+// own instructions, calls (of two runs: own instructions of the first).
 (function () {
 "use strict";
 const NS = "http://www.w3.org/2000/svg", XHTML = "http://www.w3.org/1999/xhtml";
 const ROW = 17, LETTER = 6.65, MARGIN = 10, MOST = 4000;
 const svg = document.currentScript.closest("svg"), alone = svg === document.documentElement;
 const part = name => svg.querySelector(".fg-" + name);
-const data = JSON.parse(part("data").textContent), NONE = 0, OTHER = 4;
+const data = JSON.parse(part("data").textContent), NONE = 0, OTHER = 4, KINDS = data.kinds || "ctino";
 const top = +svg.dataset.top, picture = part("frames"), status = part("status"), found = part("found");
 let kind, depth, name, own, calls, count, end, parent, total, start;
 let zoomed = 0, pattern = null, hit = [], said = status.textContent, inverted = false;
@@ -82,8 +82,9 @@ function describe(i) {
 	if (i) line.push(percent(total[i], total[parent[i]]) + (inverted ? " of the frame above" : " of its caller"));
 	if (name[i] && !inverted) line.push(grouped(own[i]) + " own");
 	if (name[i] && inverted) return line.join(", ");
-	if (name[i] && calls[i]) line.push(calls[i] === 1 ? "1 call" : grouped(calls[i]) + " calls");
-	else line.push(grouped(calls[i]) + (calls[i] === 1 ? " frame" : " frames") + " too small to be here");
+	if (name[i] && data.kinds) line.push(grouped(calls[i]) + " own in A");
+	else if (name[i] && calls[i]) line.push(calls[i] === 1 ? "1 call" : grouped(calls[i]) + " calls");
+	else if (!name[i]) line.push(grouped(calls[i]) + (calls[i] === 1 ? " frame" : " frames") + " too small to be here");
 	return line.join(", ");
 }
 
@@ -131,7 +132,7 @@ function draw() {
 	for (const i of list) {
 		const above = i < zoomed && end[i] >= end[zoomed];
 		const x = above ? MARGIN : MARGIN + (start[i] - start[zoomed]) * scale, w = above ? width - 2 * MARGIN : total[i] * scale;
-		const group = element("g", {class: "ctino"[kind[i]] + data.shades[name[i]] + (above ? " fg-above" : "") + (hit[name[i]] ? " fg-hit" : ""), "data-i": i});
+		const group = element("g", {class: KINDS[kind[i]] + data.shades[name[i]] + (above ? " fg-above" : "") + (hit[name[i]] ? " fg-hit" : ""), "data-i": i});
 		const text = fit(data.names[name[i]], Math.floor((w - 6) / LETTER));
 		group.append(element("rect", {x: x.toFixed(2), y: top + depth[i] * ROW, width: w.toFixed(2), height: ROW - 1}));
 		if (text) group.append(element("text", {x: (x + 3).toFixed(2), y: top + depth[i] * ROW + 12}));

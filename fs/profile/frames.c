@@ -15,7 +15,7 @@ struct keyed {
 struct loose {
 	uint32_t parent, name;
 	uint8_t kind;
-	uint64_t own, total, calls;
+	uint64_t own, total, calls, before;
 };
 
 struct making {
@@ -95,7 +95,8 @@ size_t hf_frame_result(const char *name, size_t size)
 /* Takes the type of the result out of the name at the end of text, behind what node it is. */
 static void drop_result(struct hf_sink *text, uint32_t at)
 {
-	char *name = (char *)text->start + at, *mark = *name == '[' ? memchr(name, ' ', (size_t)((char *)text->p - name)) : NULL;
+	char *name = (char *)text->start + at,
+	     *mark = *name == '[' ? memchr(name, ' ', (size_t)((char *)text->p - name)) : NULL;
 	size_t size, n;
 
 	name = mark ? mark + 1 : name;
@@ -157,11 +158,12 @@ static int give_names(struct making *m)
 		const struct hf_call_node *node = &tree->nodes[i];
 		const struct hf_symbol *symbol = symbol_of(m->of, node);
 
-		m->keyed[i] = (struct keyed){.function = symbol ? symbol->start : node->function,
-					     .node = i,
-					     .kind = node->kind,
-					     .mode = node->kind == HF_CALL_ROOT ? node->mode : 0,
-					     .context = node->kind == HF_CALL_ROOT && m->of->processes ? node->context : 0};
+		m->keyed[i] =
+			(struct keyed){.function = symbol ? symbol->start : node->function,
+				       .node = i,
+				       .kind = node->kind,
+				       .mode = node->kind == HF_CALL_ROOT ? node->mode : 0,
+				       .context = node->kind == HF_CALL_ROOT && m->of->processes ? node->context : 0};
 	}
 	qsort(m->keyed, tree->count, sizeof *m->keyed, by_key);
 	write_names(m);
@@ -180,8 +182,7 @@ static uint8_t kind_of(const struct making *m, const struct hf_call_node *node, 
 	return node->kind == HF_CALL_FUNCTION ? m->loose[parent].kind : roots[node->kind];
 }
 
-static int put_loose(struct making *m, const struct hf_call_node *node, uint32_t parent, uint32_t name,
-		     uint32_t *ret_loose)
+static int put_loose(struct making *m, uint8_t kind, uint32_t parent, uint32_t name, uint32_t *ret_loose)
 {
 	const uint32_t hash = hf_hash_of(parent, name);
 	uint32_t at = m->count;
@@ -192,12 +193,19 @@ static int put_loose(struct making *m, const struct hf_call_node *node, uint32_t
 		at = i;
 	if (at == m->count) {
 		err = hf_hash_map_add(&m->map, hash, m->count++);
-		m->loose[at] = (struct loose){.parent = parent, .name = name, .kind = kind_of(m, node, parent)};
+		m->loose[at] = (struct loose){.parent = parent, .name = name, .kind = kind};
 	}
-	m->loose[at].own += node->own;
-	m->loose[at].calls += node->calls;
 	*ret_loose = at;
 	return err;
+}
+
+static void add_up(struct making *m)
+{
+	for (uint32_t i = m->count; i-- > 0;) {
+		m->loose[i].total += m->loose[i].own;
+		if (i)
+			m->loose[m->loose[i].parent].total += m->loose[i].total;
+	}
 }
 
 static int merge(struct making *m)
@@ -215,14 +223,16 @@ static int merge(struct making *m)
 		const uint32_t parent = node->parent == HF_CALL_NO_NODE ? 0 : loose_of[node->parent];
 
 		if ((node->kind != HF_CALL_BEYOND || node->own) && !hf_summary_tree_is_left(tree, i))
-			err = put_loose(m, node, parent, m->frames->name_of[i], &loose_of[i]);
+			err = put_loose(m, kind_of(m, node, parent), parent, m->frames->name_of[i], &loose_of[i]);
+		else
+			continue;
+		if (!err) {
+			m->loose[loose_of[i]].own += node->own;
+			m->loose[loose_of[i]].calls += node->calls;
+		}
 	}
 	free(loose_of);
-	for (uint32_t i = m->count; i-- > 0;) {
-		m->loose[i].total += m->loose[i].own;
-		if (i)
-			m->loose[m->loose[i].parent].total += m->loose[i].total;
-	}
+	add_up(m);
 	return err;
 }
 
@@ -263,6 +273,7 @@ static uint32_t put_frame(struct making *m, uint32_t loose, uint32_t parent, uin
 				  .own = from->own,
 				  .total = from->total,
 				  .calls = from->calls,
+				  .before = from->before,
 				  .start = start};
 	return frames->count++;
 }
@@ -273,7 +284,7 @@ static int place(struct making *m)
 	struct {
 		uint32_t loose, frame, next; /* in order */
 		uint64_t start;
-	} *path = malloc((HF_CALL_DEPTH + 3) * sizeof *path);
+	} *path = malloc((m->count + (size_t)3) * sizeof *path);
 	size_t depth = 1;
 
 	if (!path)
@@ -304,9 +315,8 @@ static int place(struct making *m)
 
 /* ---- all of it ---- */
 
-static int make_room(struct making *m)
+static int make_room(struct making *m, size_t nodes)
 {
-	const size_t nodes = m->of->tree->count + (size_t)2;
 
 	m->keyed = calloc(nodes, sizeof *m->keyed);
 	m->loose = calloc(nodes, sizeof *m->loose);
@@ -320,6 +330,15 @@ static int make_room(struct making *m)
 		       : HF_ERR_NOMEM;
 }
 
+static void free_making(struct making *m)
+{
+	free(m->keyed);
+	free(m->loose);
+	hf_hash_map_free(&m->map);
+	free(m->order);
+	free(m->first);
+}
+
 int hf_frames_make(const struct hf_profiled *of, struct hf_frames *ret_frames)
 {
 	struct making m = {.of = of, .frames = ret_frames};
@@ -328,18 +347,156 @@ int hf_frames_make(const struct hf_profiled *of, struct hf_frames *ret_frames)
 	*ret_frames = (struct hf_frames){0};
 	err = hf_sink_init_memory(&ret_frames->text, 0);
 	if (!err)
-		err = make_room(&m);
+		err = make_room(&m, of->tree->count + (size_t)2);
 	if (!err)
 		err = give_names(&m);
 	if (!err)
 		err = merge(&m);
 	if (!err)
 		err = place(&m);
-	free(m.keyed);
-	free(m.loose);
-	hf_hash_map_free(&m.map);
-	free(m.order);
-	free(m.first);
+	free_making(&m);
+	return err;
+}
+
+/* ---- of texts ---- */
+
+struct part {
+	const char *p;
+	size_t n;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	const int order = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
+
+	return order ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* The next function of a chain, which ends at end. */
+static struct part next_part(const char **at, const char *end)
+{
+	struct part part = {.p = *at};
+	const char *stop = memchr(*at, ';', (size_t)(end - *at));
+
+	part.n = (size_t)((stop ? stop : end) - part.p);
+	*at = stop ? stop + 1 : end;
+	return part;
+}
+
+/* Where the chain of a line ends, which its instructions follow; NULL: it is none. */
+static const char *chain_end(const char *line, const char *end, uint64_t *ret_insns)
+{
+	const char *blank = memrchr(line, ' ', (size_t)(end - line));
+
+	*ret_insns = blank ? strtoull(blank + 1, NULL, 10) : 0;
+	return blank;
+}
+
+/* How many functions the chains of a text have, and if part is not NULL, these. */
+static size_t take_parts(const char *text, struct part *part)
+{
+	size_t count = 0;
+	uint64_t insns;
+
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+
+		const char *stop = chain_end(text, end, &insns);
+
+		for (const char *at = text; stop && at < stop; count++) {
+			const struct part next = next_part(&at, stop);
+
+			if (part)
+				part[count] = next;
+		}
+	}
+	return count;
+}
+
+/* Each name once, in their order. */
+static int fold_names(struct making *m, struct part *part, size_t count)
+{
+	struct hf_frames *frames = m->frames;
+
+	qsort(part, count, sizeof *part, compare_parts);
+	for (size_t i = 0; i < count; i++) {
+		if (i && compare_parts(&part[i - 1], &part[i]) == 0)
+			continue;
+		part[frames->names] = part[i];
+		frames->name[frames->names++] = (struct hf_frame_name){.at = (uint32_t)hf_sink_total(&frames->text),
+								       .size = (uint32_t)part[i].n,
+								       .function = 1,
+								       .known = true};
+		hf_sink_write(&frames->text, part[i].p, part[i].n);
+	}
+	frames->bytes = (const char *)frames->text.start;
+	return frames->text.err;
+}
+
+static uint8_t folded_kind(const struct making *m, const struct part *part, uint32_t parent)
+{
+	if (begins(part->p, part->n, "[trap] "))
+		return HF_FRAME_TRAP;
+	if (begins(part->p, part->n, "[interrupt] "))
+		return HF_FRAME_INTERRUPT;
+	return parent ? m->loose[parent].kind : (uint8_t)HF_FRAME_CALLED;
+}
+
+/* name: as fold_names has left them. */
+static int fold_chains(struct making *m, const char *text, const struct part *name, bool before)
+{
+	uint64_t insns;
+	int err = 0;
+
+	for (const char *end; *text && !err; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+
+		const char *stop = chain_end(text, end, &insns);
+		uint32_t at = 0;
+
+		for (const char *p = text; stop && p < stop && !err;) {
+			const struct part part = next_part(&p, stop);
+			const struct part *found = bsearch(&part, name, m->frames->names, sizeof *name, compare_parts);
+
+			err = put_loose(m, folded_kind(m, &part, at), at, (uint32_t)(found - name), &at);
+		}
+		if (stop && !err)
+			*(before ? &m->loose[at].before : &m->loose[at].own) += insns;
+	}
+	return err;
+}
+
+int hf_frames_fold(const char *before, const char *text, struct hf_frames *ret_frames)
+{
+	const size_t first = before ? take_parts(before, NULL) : 0, count = first + take_parts(text, NULL);
+	struct part *part = calloc(count + 1, sizeof *part);
+	struct making m = {.frames = ret_frames};
+	int err;
+
+	*ret_frames = (struct hf_frames){0};
+	err = part && count < UINT32_MAX - 2 ? hf_sink_init_memory(&ret_frames->text, 0) : HF_ERR_NOMEM;
+	if (!err)
+		err = make_room(&m, count + 2);
+	if (!err) {
+		if (before)
+			take_parts(before, part);
+		take_parts(text, part + first);
+		err = fold_names(&m, part, count);
+	}
+	if (!err) {
+		m.loose[0] = (struct loose){.name = HF_FRAME_NONE, .kind = HF_FRAME_OTHER};
+		m.count = 1;
+		err = before ? fold_chains(&m, before, part, true) : 0;
+	}
+	if (!err)
+		err = fold_chains(&m, text, part, false);
+	if (!err) {
+		add_up(&m);
+		err = place(&m);
+	}
+	free(part);
+	free_making(&m);
 	return err;
 }
 

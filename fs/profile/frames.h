@@ -34,6 +34,7 @@ struct hf_frame {
 	uint16_t depth;
 	uint8_t kind;
 	uint64_t own, total, calls; /* instructions; total: with those of the frames below */
+	uint64_t before;	    /* own of the first text, of frames of two */
 	uint64_t start; /* instructions to the left of it */
 };
 
@@ -41,7 +42,7 @@ struct hf_frames {
 	struct hf_frame *frame; /* the first is all */
 	uint32_t count, names;
 	struct hf_frame_name *name; /* in the order of their bytes */
-	uint32_t *name_of;	    /* of each node of the tree its name */
+	uint32_t *name_of;	    /* of each node of the tree its name; NULL: of texts */
 	struct hf_sink text;
 	const char *bytes; /* of text */
 };
@@ -51,6 +52,11 @@ size_t hf_frame_result(const char *name, size_t size);
 
 /* HF_ERR_NOMEM. To be freed in any case. */
 int hf_frames_make(const struct hf_profiled *of, struct hf_frames *ret_frames);
+/*
+ * Of texts as stacks.folded: of the second one, and before of the first, which may be NULL. The calls are not known, and
+ * kinds as far as names tell. HF_ERR_NOMEM. To be freed in any case.
+ */
+int hf_frames_fold(const char *before, const char *text, struct hf_frames *ret_frames);
 void hf_frames_free(struct hf_frames *frames);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* functions.txt: what was executed in each function itself and from its calls to their returns, and how often it was
- * called. */
+ * called. functions-files.txt has the source files, too. */
 #include "fs/profile/edges.h"
 
 #include <inttypes.h>
@@ -58,20 +58,31 @@ static int add_calls(const struct hf_profiled *of, const struct hf_functions *fu
 }
 
 /* What has no blank, as all columns but the last. */
-static void put_object(const char *name, int width, struct hf_sink *sink)
+static void put_word(const char *name, size_t size, int width, struct hf_sink *sink)
 {
 	char word[HF_LINES_NAME_MAX + 1];
 	size_t n = 0;
 
-	for (; name[n]; n++)
+	for (; n < size && n < HF_LINES_NAME_MAX; n++)
 		word[n] = name[n] == ' ' ? '_' : name[n];
 	word[n] = 0;
 	hf_sink_printf(sink, "%-*s ", width, word);
 }
 
-static void put_function(const struct hf_profiled *of, const struct hf_functions *functions,
-			 const struct function *function, int width, struct hf_sink *sink)
+static void put_file(const struct hf_profiled *of, uint64_t pc, struct hf_sink *sink)
 {
+	struct hf_line line = {0};
+
+	if (of->symbols)
+		hf_symbols_line_at(of->symbols, pc, &line);
+	put_word(line.line ? line.file : "-", line.line ? line.file_size : 1, 1, sink);
+}
+
+static void put_function(const struct hf_profiled *of, const struct hf_functions *functions,
+			 const struct function *function, int width, bool files, struct hf_sink *sink)
+{
+	const char *object = hf_functions_object(functions, of, function->number);
+
 	hf_sink_printf(sink, "%14" PRIu64 " %6.2f ", function->own, hf_profile_share(of, function->own));
 	if (function->entered)
 		hf_sink_printf(sink, "%14" PRIu64 " %6.2f ", function->below, hf_profile_share(of, function->below));
@@ -82,7 +93,9 @@ static void put_function(const struct hf_profiled *of, const struct hf_functions
 	if (of->tree->facts.timed)
 		hf_sink_printf(sink, "%14" PRIu64 " ", function->cycles);
 	hf_sink_printf(sink, "%016" PRIx64 " ", functions->at[function->number].start);
-	put_object(hf_functions_object(functions, of, function->number), width, sink);
+	put_word(object, strlen(object), width, sink);
+	if (files)
+		put_file(of, functions->at[function->number].start, sink);
 	hf_functions_put_name(functions, function->number, sink);
 	hf_sink_printf(sink, "\n");
 }
@@ -98,7 +111,8 @@ static int width_of(const struct hf_profiled *of, const struct hf_functions *fun
 	size_t width = strlen("object");
 
 	for (size_t i = 0; i < functions->count; i++) {
-		const size_t n = is_shown(&function[i]) ? strlen(hf_functions_object(functions, of, function[i].number)) : 0;
+		const size_t n =
+			is_shown(&function[i]) ? strlen(hf_functions_object(functions, of, function[i].number)) : 0;
 
 		width = n > width ? n : width;
 	}
@@ -106,21 +120,22 @@ static int width_of(const struct hf_profiled *of, const struct hf_functions *fun
 }
 
 static void put_all(const struct hf_profiled *of, const struct hf_functions *functions, struct function *function,
-		    struct hf_sink *sink)
+		    bool files, struct hf_sink *sink)
 {
 	const int width = width_of(of, functions, function);
 
 	qsort(function, functions->count, sizeof *function, by_own);
 	hf_profile_put_head(of, sink);
 	hf_profile_put_returns(of, sink);
-	hf_sink_printf(sink, "#          own  share          below  share        calls%s address          %-*s function\n",
-		       of->tree->facts.timed ? "         cycles" : "", width, "object");
+	hf_sink_printf(sink,
+		       "#          own  share          below  share        calls%s address          %-*s %sfunction\n",
+		       of->tree->facts.timed ? "         cycles" : "", width, "object", files ? "file " : "");
 	for (size_t i = 0; i < functions->count; i++)
 		if (is_shown(&function[i]))
-			put_function(of, functions, &function[i], width, sink);
+			put_function(of, functions, &function[i], width, files, sink);
 }
 
-int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink)
+static int write_functions(const struct hf_profiled *of, bool files, struct hf_sink *sink)
 {
 	struct hf_functions functions;
 	struct function *function;
@@ -135,8 +150,18 @@ int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink)
 		err = add_calls(of, &functions, function);
 	}
 	if (!err)
-		put_all(of, &functions, function, sink);
+		put_all(of, &functions, function, files, sink);
 	free(function);
 	hf_functions_free(&functions);
 	return err ? err : sink->err;
+}
+
+int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	return write_functions(of, false, sink);
+}
+
+int hf_profile_functions_files(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	return write_functions(of, true, sink);
 }

@@ -6,6 +6,7 @@
 #include "fs/capture/open_pool.h"
 #include "fs/facts/capture.h"
 #include "fs/profile/counted.h"
+#include "fs/profile/flame_texts.h"
 #include "fs/profile/texts.h"
 
 #include <stdlib.h>
@@ -140,7 +141,8 @@ static int write_summed(void *ctx, struct hf_summary *summary)
 static size_t bytes_of(const struct counted *counted)
 {
 	return sizeof *counted + counted->counts.n * sizeof *counted->counts.row +
-	       (counted->tree ? counted->tree->count * (sizeof *counted->tree->nodes + sizeof *counted->tree->below) : 0);
+	       (counted->tree ? counted->tree->count * (sizeof *counted->tree->nodes + sizeof *counted->tree->below)
+			      : 0);
 }
 
 /* Nobody else has it then. */
@@ -194,9 +196,8 @@ static void give_back(struct hf_profiles *profiles, struct counted *counted)
 
 /* ---- texts ---- */
 
-int hf_profile_make(void *ctx, struct hf_open *open, struct hf_worker *worker)
+static int make_of_hart(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
 {
-	struct hf_profile_text *text = ctx;
 	struct hf_profiles *profiles = HF_OWNER(text->made.mades, struct hf_profiles, texts);
 	struct making m = {.text = text,
 			   .worker = worker,
@@ -217,6 +218,56 @@ int hf_profile_make(void *ctx, struct hf_open *open, struct hf_worker *worker)
 		return HF_ERR_NOMEM;
 	err = hf_answer_summed(open, write_summed, &m);
 	give_back(profiles, m.counted);
+	return err;
+}
+
+/* The chains of calls of all harts, one behind the other, end with a 0. */
+static int fold_all(const struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker,
+		    struct hf_sink *folded)
+{
+	const struct hf_facts *facts = open->facts;
+	int err = 0;
+
+	for (size_t i = 0; i < facts->hart_count && !err; i++) {
+		const struct hf_index_hart *hart = &facts->hart[i].info;
+		struct hf_profile_text part = *text;
+
+		if (!hart->insns)
+			continue;
+		part.made.hart = hart->id;
+		part.file = HF_PROFILE_STACKS;
+		part.last = hart->insns - 1;
+		err = make_of_hart(&part, open, worker);
+		if (!err)
+			hf_sink_write(folded, part.text.start, (size_t)hf_sink_total(&part.text));
+		hf_sink_fini_memory(&part.text);
+	}
+	hf_sink_write(folded, "", 1);
+	return err ? err : folded->err;
+}
+
+static int make_of_all(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
+{
+	struct hf_flame_texts flame = {.title = open->capture->path};
+	struct hf_sink folded = {0};
+	int err = hf_sink_init_memory(&folded, 0);
+
+	if (!err)
+		err = fold_all(text, open, worker, &folded);
+	flame.text = (const char *)folded.start;
+	if (!err)
+		err = hf_sink_init_memory(&text->text, 0);
+	if (!err)
+		err = hf_flame_put_texts(&flame, &text->text);
+	hf_sink_fini_memory(&folded);
+	return err;
+}
+
+int hf_profile_make(void *ctx, struct hf_open *open, struct hf_worker *worker)
+{
+	struct hf_profile_text *text = ctx;
+	int err = (text->made.hart == HF_HART_RECORDS ? make_of_all : make_of_hart)(text, open, worker);
+
 	text->made.bytes = sizeof *text + (size_t)hf_sink_total(&text->text);
 	return err;
 }

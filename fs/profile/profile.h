@@ -61,7 +61,7 @@ const char *hf_profile_readme(void);
  * executed too many different instructions.
  */
 struct hf_profile_text {
-	struct hf_made made;  /* first */
+	struct hf_made made;  /* first; hart HF_HART_RECORDS: the flame graph is of all harts */
 	uint64_t first, last; /* ordinals of its instructions */
 	bool slice;	      /* it lies in hartN/at/FIRST-LAST/profile/, which may have all instructions too */
 	enum hf_profile_file file;

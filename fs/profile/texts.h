@@ -23,6 +23,7 @@ struct hf_profiled {
 
 /* Each returns 0, HF_ERR_NOMEM, or the sink's error. */
 int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_functions_files(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_lines(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_branches(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_mix(const struct hf_profiled *of, struct hf_sink *sink);

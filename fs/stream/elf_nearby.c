@@ -158,15 +158,12 @@ int hf_elf_nearby_list(const struct hf_archive *archive, const char *path, struc
 	struct search search = {.archive = archive, .access = access, .nearby = ret_nearby};
 	char dir[HF_PATH_SIZE], name[NAME_MAX + 1];
 	const char *base = hf_path_split(dir, path);
-	size_t length = hf_name_program_dir(base, name);
+	const size_t length = hf_name_program_dir(base, name);
 	int err;
 
 	*ret_nearby = (struct hf_elf_nearby){0};
 	err = look_at_stem(&search, dir, base);
 	if (!err)
-		err = look_at_dir(&search, dir, name, length);
-	length = hf_name_recording_dir(base, name);
-	if (!err && length)
 		err = look_at_dir(&search, dir, name, length);
 	if (err)
 		hf_elf_nearby_free(ret_nearby);

@@ -510,13 +510,14 @@ static bool get_profile_key(const struct hf_node_key *key, const struct hf_facts
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
 
+	*ret_text = (struct hf_profile_text){.made = {.capture = key->capture, .version = facts->version, .hart = key->hart}};
+	if (key->kind == HF_NODE_ALL_FLAME)
+		return true;
 	if (!hart || (key->cut && key->last >= hart->info.insns))
 		return false;
-	*ret_text = (struct hf_profile_text){
-		.made = {.capture = key->capture, .version = facts->version, .hart = key->hart},
-		.first = key->cut ? key->first : 0,
-		.last = key->cut ? key->last : hart->info.insns - 1,
-		.slice = key->cut};
+	ret_text->first = key->cut ? key->first : 0;
+	ret_text->last = key->cut ? key->last : hart->info.insns - 1;
+	ret_text->slice = key->cut;
 	return true;
 }
 
@@ -580,6 +581,19 @@ static bool each_profile_of_dir(const struct hf_look *look, struct hf_node_key k
 	const char *name = hf_profile_name((enum hf_profile_file)key.view);
 
 	return each_profile_in(look, key, (size_t)(strrchr(name, '/') - name) + 1);
+}
+
+/* That of all harts: found by name, and listed once its size is known. */
+static bool each_all_flame(const struct hf_look *look, struct hf_node_key key)
+{
+	struct hf_profile_text text;
+
+	key.hart = HF_HART_RECORDS;
+	key.view = HF_PROFILE_FLAME;
+	key.path = hf_profile_name(HF_PROFILE_FLAME);
+	get_profile_key(&key, look->facts, &text);
+	text.file = HF_PROFILE_FLAME;
+	return (!look->name && hf_profile_size(look->tree->profiles, &text) == HF_NOWHERE) || offer(look, key.path, &key);
 }
 
 /* What stands for the "*" of its name, if it has one. */

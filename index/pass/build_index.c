@@ -99,17 +99,16 @@ static bool summary_outlived(const struct hf_pass *pass)
 	return true;
 }
 
-/* Opens the views to be made in this pass. The one that is the stream is left out, unless more harts may come. */
+/* Opens the views to be made in this pass. The one that is the stream of a single hart is left out: more may come. */
 static int open_views(struct hf_pass *pass)
 {
-	const uint32_t flags = pass->in.stream->info.flags;
 	int err = hf_pass_init_views(pass);
 
 	for (size_t i = 0; i < pass->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &pass->build->views[i];
 
 		if (!hf_pass_wants_view(pass, key) ||
-		    hf_pass_view_is_stream(pass, key, flags & HF_STREAM_MANY ? 2 : 1, false))
+		    hf_pass_view_is_stream(pass, key, 1, false))
 			continue;
 		if (outlived(pass, key))
 			pass->left = true;
@@ -231,7 +230,7 @@ static int build_open_capture(struct hf_pass *pass)
 		err = hf_part_publish(&pass->index->file);
 	/* Views were chosen for the number of harts that was assumed, and for no holes. */
 	pass->whole = !err && !pass->left && !pass->index->meta.holes &&
-		      (harts == 1 || pass->in.stream->info.flags & HF_STREAM_MANY);
+		      (harts == 1 || !(pass->in.stream->info.flags & HF_STREAM_ORIGINAL));
 	return err;
 }
 

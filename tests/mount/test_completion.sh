@@ -44,7 +44,7 @@ offers '' find "$stf" --call m
 has m_trap find "$stf" --call m_
 offers '--pc=m_trap --pc=m_handler --pc=m_init ' find "$stf" --pc=m_
 has hart0/etrace/trace.bin cat "$stf" hart0/etr
-offers 'hart0/profile/functions.txt hart0/profile/flame.svg hart0/profile/fdo/objects.txt ' cat "$stf" hart0/profile/f
+offers 'hart0/profile/functions.txt hart0/profile/functions-files.txt hart0/profile/flame.svg hart0/profile/fdo/objects.txt ' cat "$stf" hart0/profile/f
 offers '--data ' diff --da
 offers '--csv ' sql --cs
 has :files state bo

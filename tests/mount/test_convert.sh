@@ -90,7 +90,7 @@ refuses 1 "no symbol 'nobody'" slice "$x" --call nobody
 refuses 1 'no call 1000000 of fib' slice "$x" --call fib --nth 1000000
 refuses 1 'no time' slice "$x" --time 1-2
 refuses 2 'hart0/at/100-200/listing.txt' slice "$x" 100-200
-refuses 2 'one of --call and --time' slice "$x"
+refuses 2 'one of --call, --marker and --time' slice "$x"
 # By time, of a capture that tells it.
 read -r first from <<<"$("$hartfs" sql "$HARTFS_DATA/astf/a64-sys.astf" "SELECT ordinal, value FROM time WHERE kind = 'time' ORDER BY ordinal LIMIT 1" 2>/dev/null | tail -n 1 | tr '|' ' ')"
 if [[ ${from:-} =~ ^[0-9]+$ ]]; then

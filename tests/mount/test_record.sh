@@ -81,7 +81,6 @@ for machine in riscv64 aarch64; do
 			-Wl,-rpath,'$ORIGIN' || { fail "$machine: the compiler"; exit 1; }
 	readelf -h "$src/$machine/prog" | grep -q 'DYN' || fail "$machine: not position-independent"
 done
-declare -A suffix=([riscv64]=.zstf [aarch64]=.astf.zst) format=([riscv64]=stf [aarch64]=astf)
 
 # record WANTED_STATUS ARGUMENT...: what it writes is in $tmp/out and $tmp/err.
 record() {
@@ -138,7 +137,7 @@ END
 
 # default MACHINE: the way of a new user, from the compiler to the name in the listing.
 default() {
-	local machine=$1 capture=$archive/$1/prog${suffix[$1]} dir=$archive/$1/prog.d main bias listing distinct files
+	local machine=$1 capture=$archive/$1/prog.zstf dir=$archive/$1/prog.d main bias listing distinct files
 	record 0 -o "$archive/$machine" -- "$src/$machine/prog"
 	[ "$(cat "$tmp/out")" = "area 23208859" ] || fail "$machine: the program's output is $(cat "$tmp/out")"
 	[ -s "$capture" ] || { fail "$machine: there is no capture"; return; }
@@ -159,18 +158,20 @@ default() {
 
 	# The addresses, as a description takes them.
 	{
-		printf '[capture]\nformat = %s\ntrace = %s\n' "${format[$machine]}" "${capture##*/}"
+		printf '[capture]\nformat = stf\ntrace = %s\n' "${capture##*/}"
 		sed 's,^elf = ,elf = prog.d/,' "$dir/addresses.txt"
 	} >"$archive/$machine/described.ini"
 	main=$(nm "$src/$machine/prog" | sed -n 's/ T main$//p')
 	bias=$(sed -n 's/^elf = prog, bias = //p' "$dir/addresses.txt")
-	do_mount --wait --views=listing.txt
-	listing=$mnt/$machine/described.ini@${format[$machine]}/hart0/listing.txt
+	do_mount --wait --views=listing.txt,trace.stf
+	listing=$mnt/$machine/described.ini@stf/hart0/listing.txt
 	[ "$(grep -m1 '<main[ >]' "$listing" | awk '{print $3}')" = "$(printf %016x $((0x$main + bias)))" ] ||
 		fail "$machine: main is not where it was: $(grep -m1 '<main[ >]' "$listing")"
 	# hartfs finds them itself, too.
-	cmp "$listing" "$mnt/$machine/prog${suffix[$machine]//./@}/hart0/listing.txt" || fail "$machine: other names"
-	grep -q '"in_no_file": 0' "$mnt/$machine/prog${suffix[$machine]//./@}/info.json" || fail "$machine: code from nowhere"
+	cmp "$listing" "$mnt/$machine/prog@zstf/hart0/listing.txt" || fail "$machine: other names"
+	# Of one thread it is the stream as it was recorded.
+	cmp "$mnt/$machine/prog@zstf/source.stf" "$mnt/$machine/prog@zstf/hart0/trace.stf" || fail "$machine: another trace.stf"
+	grep -q '"in_no_file": 0' "$mnt/$machine/prog@zstf/info.json" || fail "$machine: code from nowhere"
 	grep -q '<_ZN6shapes4area\|<shapes::area' "$listing" || fail "$machine: nothing of the library has a name"
 	do_umount
 	rm "$archive/$machine/described.ini"
@@ -186,22 +187,22 @@ printf 'a line\n' | "$hartfs" record -q -o "$tmp/o" ./riscv64/prog echo -o --sys
 record 7 -o "$tmp/o" "$src/riscv64/prog" fail
 whole "$tmp/o/prog-2.zstf" 500000
 PATH=$src/aarch64:$PATH record 7 -o "$tmp/o" prog fail
-whole "$tmp/o/prog-3.astf.zst" 500000
+whole "$tmp/o/prog-3.zstf" 500000
 
 # Threads, children, a program that is killed: the listing ends with the last instruction before that.
 for machine in riscv64 aarch64; do
 	record 139 -o "$tmp/o/$machine" "$src/$machine/prog" fault
 	said 'killed by signal 11'
-	whole "$tmp/o/$machine/prog${suffix[$machine]}" 500000
+	whole "$tmp/o/$machine/prog.zstf" 500000
 	"$machine-linux-gnu-objdump" -d --disassemble=main "$src/$machine/prog" >"$tmp/main"
-	last=$("$hartfs" cat --views=listing.txt "$tmp/o/$machine/prog${suffix[$machine]}" hart0/listing.txt | awk 'END {print substr($3, 14)}')
+	last=$("$hartfs" cat --views=listing.txt "$tmp/o/$machine/prog.zstf" hart0/listing.txt | awk 'END {print substr($3, 14)}')
 	grep -q "^ *[0-9a-f]*$last:" "$tmp/main" || fail "$machine: the last instruction is none of main: ...$last"
 	record 0 -o "$tmp/o/$machine" "$src/$machine/prog" threads
-	said 'and 3 more for its threads'
-	for thread in .t1 .t2 .t3; do
-		whole "$tmp/o/$machine/prog-2$thread${suffix[$machine]}" 5000
-		"$hartfs" cat --views=listing.txt "$tmp/o/$machine/prog-2$thread${suffix[$machine]}" hart0/listing.txt | grep -q 'shapes.*area' ||
-			fail "$machine: $thread has no names"
+	said 'of 4 threads'
+	whole "$tmp/o/$machine/prog-2.zstf" 500000
+	for hart in 1 2 3; do
+		"$hartfs" cat --views=listing.txt "$tmp/o/$machine/prog-2.zstf" "hart$hart/listing.txt" | grep -q 'shapes.*area' ||
+			fail "$machine: hart$hart has no names"
 	done
 done
 record 0 -o "$tmp/o/riscv64" "$src/riscv64/prog" fork
@@ -250,12 +251,12 @@ grep -v 'File too large' "$tmp/err" && fail "other reasons than that a file is t
 mkdir "$tmp/small"
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=12m none "$tmp/small"; then
 	for machine in riscv64 aarch64; do
-		head -c 6500000 /dev/urandom >"$tmp/small/filler"
+		head -c 6000000 /dev/urandom >"$tmp/small/filler"
 		record 1 -o "$tmp/small" "$src/$machine/prog" work 1500
 		[ "$(grep -c 'No space left' "$tmp/err")" = 1 ] || fail "$machine: a full disk is told so: $(cat "$tmp/err")"
 		grep -q '^done$' "$tmp/out" || fail "$machine: the program ended with its recording"
-		whole "$tmp/small/prog${suffix[$machine]}" 100000
-		said ": $(count_of "$tmp/small/prog${suffix[$machine]}") instructions\$"
+		whole "$tmp/small/prog.zstf" 100000
+		said ": $(count_of "$tmp/small/prog.zstf") instructions\$"
 		rm -rf "$tmp/small"/*
 	done
 	umount "$tmp/small"
@@ -321,22 +322,19 @@ static void *scribble(void *arg)
 	unsigned seed = (unsigned)atoi(getenv("SCRIBBLE"));
 	struct ring *ring;
 
-	while (!(ring = find_ring()) || atomic_load(&ring->slot[0].insns) < 1000000)
+	while (!(ring = find_ring()) || atomic_load(&ring->slot[0].written) < 10000000)
 		usleep(1000);
 	for (;; usleep(200)) {
 		struct ring_slot *slot = &ring->slot[rand_r(&seed) % 3];
 		uint32_t any = (uint32_t)rand_r(&seed), little = any % 300000;
 
-		switch (rand_r(&seed) % 9) {
+		switch (rand_r(&seed) % 6) {
 		case 0: slot->state = any % 5; break;
-		case 1: slot->number = any % 8; break;
-		case 2: slot->marks_written = any; break;
-		case 3: slot->marks_read = any; break;
-		case 4: slot->written = any % 2 ? any : slot->written + little; break;
-		case 5: slot->read = any; break;
-		case 6: slot->marks[any % RING_MARKS].at = any % 2 ? any : slot->read + little; break;
-		case 7: ring->loads = any % 600; break;
-		case 8: memset(ring->load[any % RING_LOADS].path, "/x"[any % 2], RING_PATH); break;
+		case 1: slot->written = any % 2 ? any : slot->written + little; break;
+		case 2: slot->read = any; break;
+		case 3: slot->bytes[any % RING_BYTES] = (unsigned char)(any >> 24); break;
+		case 4: ring->loads = any % 600; break;
+		case 5: memset(ring->load[any % RING_LOADS].path, "/x"[any % 2], RING_PATH); break;
 		}
 	}
 	return arg;

@@ -204,6 +204,13 @@ awk '!/^#/ {n = $1} /^# text 3 / {print n + 0}' "$tmp/listing" | uniq >"$tmp/thr
 cmp "$tmp/found" "$tmp/three" || fail "--marker=text:3: $(diff "$tmp/found" "$tmp/three" | head -n 4)"
 "$hartfs" find --index-dir "$index" --ordinals --marker=3 "$archive/flow" | cmp - "$tmp/three" || fail "--marker=3"
 awk '!/^#/ {n = $1} /^# text / {print n + 0}' "$tmp/listing" | uniq | cmp - <("$hartfs" find --index-dir "$index" --ordinals --marker "$archive/flow") || fail "--marker"
+# From one to the next that is told of another instruction.
+mapfile -t three <"$tmp/three"
+[ "$("$hartfs" slice --index-dir "$index" --marker=text:3 --nth 2 "$archive/flow")" = "$archive/flow@ntrace/hart0/at/${three[1]}-${three[2]}" ] ||
+	fail "slice --marker: $("$hartfs" slice --index-dir "$index" --marker=text:3 --nth 2 "$archive/flow") and ${three[*]:1:2}"
+[ "$("$hartfs" slice --index-dir "$index" --marker=3 --nth ${#three[@]} "$archive/flow")" = "$archive/flow@ntrace/hart0/at/${three[-1]}-" ] ||
+	fail "slice --marker, the last"
+"$hartfs" slice --index-dir "$index" --marker=3 --nth 1000 "$archive/flow" 2>&1 | grep -q 'no marker 1000 of 3' || fail "slice --marker, too many"
 "$hartfs" find --index-dir "$index" --marker=sample "$archive/flow" && fail "samples that are none"
 "$hartfs" find --index-dir "$index" --marker=texd "$archive/flow" 2>&1 | grep -q "'texd' is no marker.*text" || fail "a wrong kind"
 "$hartfs" find --index-dir "$index" --marker=text:x "$archive/flow" 2>&1 | grep -q "'text:x' is no marker" || fail "a wrong number"

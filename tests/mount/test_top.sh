@@ -66,6 +66,38 @@ END
 	"$hartfs" top -n 2 "$tmp/rec/p100.zstf" "$tmp/rec/p1000.zstf" >"$tmp/out" || fail "two builds"
 	[ "$(awk '!/^#/ {print $6}' "$tmp/out" | sort | xargs)" = "leaf work" ] || fail "two builds: $(cat "$tmp/out")"
 	[ "$(awk '$6 == "leaf" {print $4, $5}' "$tmp/out")" = "100 1000" ] || fail "calls of leaf: $(cat "$tmp/out")"
+	# The picture: leaf and work have grown, nothing has shrunk.
+	"$hartfs" top --svg "$tmp/rec/p100.zstf" "$tmp/rec/p1000.zstf" >"$tmp/pair.svg" || fail "--svg"
+	python3 - "$tmp/pair.svg" "$tmp/out" <<'END' || fail "the flame graph of two builds"
+import json, re, sys
+from xml.etree import ElementTree
+text = open(sys.argv[1]).read()
+ElementTree.fromstring(text)
+data = json.loads(re.search(r'fg-data"><!\[CDATA\[(\{.*?\})\]\]>', text, re.S)[1])
+frames = list(zip(*[iter(data["frames"])] * 4))
+total = re.search(r"# A: (\d+) instructions, B: (\d+)", open(sys.argv[2]).read())
+assert [sum(f[3] for f in frames if f[1]), sum(f[2] for f in frames)] == [int(total[1]), int(total[2])]
+colour = {data["names"][f[1]]: data["kinds"][f[0] % 8] for f in frames}
+assert colour["leaf"] in "rR" and colour["work"] in "rR" and not set(colour.values()) & set("bB"), colour
+END
+	"$hartfs" top --svg "$tmp/rec/p1000.zstf" 2>"$tmp/err"
+	[ $? = 2 ] && grep -q 'for two captures' "$tmp/err" || fail "--svg of one: $(cat "$tmp/err")"
+	# Statics of one name are told apart by their files, and otherwise added up.
+	for n in 1 2; do
+		echo "static __attribute__((noinline)) int step(int n) { volatile int s = 0; while (n--) s += $n; return s; }" >"$tmp/s$n.c"
+		echo "int f$n(void) { return step(TIMES * $n); }" >>"$tmp/s$n.c"
+	done
+	echo 'int f1(void), f2(void); int main(void) { return f1() + f2() < 0; }' >"$tmp/s.c"
+	for times in 10 20; do
+		riscv64-linux-gnu-gcc -g -O1 -static -DTIMES=$times -o "$tmp/s$times" "$tmp"/s{,1,2}.c &&
+			riscv64-linux-gnu-gcc -O1 -static -DTIMES=$times -o "$tmp/n$times" "$tmp"/s{,1,2}.c || fail "the compiler"
+		"$hartfs" record -q -o "$tmp/rec" -- "$tmp/s$times" && "$hartfs" record -q -o "$tmp/rec" -- "$tmp/n$times" || fail "record"
+	done
+	"$hartfs" top -n 9999 "$tmp/rec/s10.zstf" "$tmp/rec/s20.zstf" >"$tmp/out"
+	[ "$(grep -c ' step of s[12].c$' "$tmp/out")" = 2 ] || fail "statics: $(grep step "$tmp/out")"
+	"$hartfs" top -n 9999 "$tmp/rec/n10.zstf" "$tmp/rec/n20.zstf" >"$tmp/out2"
+	[ "$(awk '/ step of / {a += $1; b += $2} END {print a, b}' "$tmp/out")" = "$(awk '/ step$/ {print $1, $2}' "$tmp/out2")" ] &&
+		grep -q 'several functions each' "$tmp/out2" || fail "statics without lines: $(grep ' step' "$tmp/out2")"
 	"$hartfs" top --by line "$tmp/rec/p1000.zstf" | grep -q ' p.c:2$' || fail "--by line"
 	"$hartfs" top --by file "$tmp/rec/p1000.zstf" | grep -q ' p.c$' || fail "--by file"
 fi

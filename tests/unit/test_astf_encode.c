@@ -132,6 +132,7 @@ static void test_foreign(void)
 	insn(HF_EVENT_INSN, 0x4000, 0xd503201f);
 	expect("CONTEXT el=1 handler=1\nINSTR iword=d503201f pc=1000\nCONTEXT el=1 handler=1 unsupported=1\n"
 	       "CONTEXT el=1 handler=1\nINSTR iword=d503201f pc=3000\n"
+	       "STRING hartfs: timestamp 5\n"
 	       "STRING hartfs: the flow goes on elsewhere, the source does not say why\n"
 	       "CONTEXT el=1 handler=1\nINSTR iword=d503201f pc=4000\n");
 }

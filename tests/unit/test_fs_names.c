@@ -83,28 +83,6 @@ static void test_elves(void)
 	CHECK_EQ(hf_name_elf(name, buf), NAME_MAX + 4);
 }
 
-static void check_recording(const char *name, const char *dir)
-{
-	char buf[NAME_MAX + 1] = "";
-
-	CHECK_EQ(hf_name_recording_dir(name, buf), strlen(dir));
-	CHECK_STR(buf, dir);
-}
-
-static void test_recordings(void)
-{
-	check_recording("x.t1.zstf", "x.d");
-	check_recording("x.t12.astf.zst", "x.d");
-	check_recording("x-2.t1.zstf", "x-2.d");
-	check_recording("x.t1", "x.d");
-	check_recording("x.zstf", "");
-	check_recording("x.t.zstf", "");
-	check_recording("x.1.zstf", "");
-	check_recording(".t1.zstf", "");
-	check_recording("t1.zstf", "");
-	check_recording("12.zstf", "");
-}
-
 static void test_substitutes(void)
 {
 	char name[NAME_MAX + 1], buf[NAME_MAX + 1], other[NAME_MAX + 1];
@@ -187,7 +165,6 @@ int main(void)
 	test_claims();
 	test_views();
 	test_elves();
-	test_recordings();
 	test_substitutes();
 	test_json();
 	return 0;

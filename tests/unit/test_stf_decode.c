@@ -453,6 +453,32 @@ static void test_ids_and_text(void)
 	expect_end(&b);
 }
 
+/* A COMMENT is a time if it is just as ours write one. */
+static void test_times(void)
+{
+	static const char *const texts[] = {
+		"hartfs: timestamp 0",	 "hartfs: timestamp 1234567890123456789", "hartfs: timestamp ", "hartfs: timestamp 1x",
+		"hartfs: timestamp -1", "hartfs: timestamp 12345678901234567890", "artfs: timestamp 12"};
+	struct hf_walk_bytes b = stream(FEATURES);
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		PUT(&b, COMMENT, .count = (uint32_t)strlen(texts[i]));
+		hf_bytes_add(&b, texts[i], strlen(texts[i]));
+		nop(&b);
+	}
+	decode(&b, 0);
+	CHECK_EQ(expect(HF_EVENT_TIMESTAMP)->time.value, 0);
+	expect_insn(0x1000, HF_MODE_UNKNOWN);
+	CHECK_EQ(expect(HF_EVENT_TIMESTAMP)->time.value, 1234567890123456789);
+	for (size_t i = 2; i < sizeof texts / sizeof *texts; i++) {
+		expect_insn(0x1000 + 4 * (i - 1), HF_MODE_UNKNOWN);
+		CHECK_EQ(expect(HF_EVENT_TEXT)->size, strlen(texts[i]));
+		check_data(texts[i], (uint32_t)strlen(texts[i]));
+	}
+	expect_insn(0x1000 + 4 * (sizeof texts / sizeof *texts - 1), HF_MODE_UNKNOWN);
+	expect_end(&b);
+}
+
 /* ---- harts ---- */
 
 static void test_harts(void)
@@ -909,6 +935,7 @@ int main(void)
 	test_arm();
 	test_long_range();
 	test_ids_and_text();
+	test_times();
 	test_harts();
 	test_hart_limit();
 	test_defects();

@@ -149,7 +149,7 @@ static void test_foreign_events(void)
 	expect_text("hartfs: the pc of the header is not known and made up");
 	expect_text("hartfs: gap: offset 77: the file ends too early, 9 bytes");
 	expect_insn(0x1000, 0);
-	expect_text("hartfs: timestamp 5");
+	CHECK_EQ(expect(HF_EVENT_TIMESTAMP)->time.value, 5);
 	expect_text("hartfs: cycles 6");
 	expect_text("hartfs: marker 2: type 3, value 0x1");
 	expect_text("hartfs: 30 bytes of the source at offset 4 have no counterpart");

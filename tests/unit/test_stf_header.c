@@ -264,7 +264,7 @@ static void test_first_hart(void)
 	PUT(&b, INST_OPCODE32, .size = 0x13);
 	hf_stft_open(&t, &b);
 	CHECK_EQ(t.stream->info.first_hart, 5);
-	CHECK_EQ(t.stream->info.flags, HF_STREAM_HARTS | HF_STREAM_MANY | HF_STREAM_NO_TEXTS);
+	CHECK_EQ(t.stream->info.flags, HF_STREAM_HARTS | HF_STREAM_MANY | HF_STREAM_NO_TEXTS | HF_STREAM_ORIGINAL);
 	hf_stft_close(&t);
 	hf_bytes_free(&b);
 }
