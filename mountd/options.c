@@ -581,6 +581,9 @@ static bool parse_command(struct hf_settings *settings, int argc, char **argv, i
 		return true;
 	*ret_words = 0;
 	*ret_exit = HF_EXIT_USAGE;
+	/* Of "perf report CAPTURE" too the capture is what an advice is about. */
+	if (argc > 3 && access(argv[2], F_OK) < 0 && !access(argv[3], F_OK))
+		return parse_path(settings, first, argv[3]);
 	return parse_path(settings, first, argc > 2 ? argv[2] : NULL);
 }
 
@@ -730,7 +733,10 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 	optind = 1;
 	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (value == '?' || value == ':') {
-			*ret_exit = refuse_option(settings, value, argv[optind - 1]);
+			const char letter[] = {'-', (char)optopt, 0};
+
+			/* Of several letters in one word getopt is still at that word. */
+			*ret_exit = refuse_option(settings, value, value == '?' && optopt > ' ' && optopt < 0x7f ? letter : argv[optind - 1]);
 			return false;
 		}
 		if (value >= OTHER && other_options[value - OTHER].value)

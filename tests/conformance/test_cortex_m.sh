@@ -45,4 +45,9 @@ awk -F, '$3 == "dwt" && $5 != "" {sub(/^0x0*/, "", $5); print $1 "," $5}' "$corp
 want=$(python3 -c 'import sys; b = open(sys.argv[1], "rb").read(); print((b[:10] + b[128:]).count(b"\x05\x20"))' "$corpus/ctrace-reset/swo.itm.bin")
 [ "$(of reset | grep -c '^# counter 5 wrapped')" = "$want" ] || fail "ctrace-reset: $(of reset | grep -c '^# counter 5 wrapped'), not $want"
 [ "$(of only | grep -c '^# sample pc=')" = 5529 ] || fail "itm_only: samples"
+# Frames without an FSYNC. A byte too many lies behind the second one, so that these two and their samples are left out.
+itm port aimonen-tpiu-itm/capture.tpiu.bin
+echo 'framing = coresight_sync' >>"$archive/m/port/capture.ini"
+samples=$("$hartfs" cat -q --index-dir "$index" "$archive/m/port" hart1/listing.txt | grep -c '^# sample pc=')
+[ "$samples" = 8380 ] || fail "capture.tpiu: $samples samples, not 8382 less 2"
 finish

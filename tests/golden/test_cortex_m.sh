@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Cortex-M: a program runs on boards of QEMU with an M33 and an M55, with exceptions that follow on one another, IT blocks and
+# Cortex-M: a program runs on boards of QEMU with an M3, M7, M33 and M55, with exceptions that follow on one another, IT blocks and
 # low-overhead loops. What hartfs lists of an ETMv4 and of an MTB that saw it is what QEMU's log of the run has. The bytes of
 # both are written by tests/lib/cortex_m.py from that log and the disassembly.
 . "$(dirname "$0")/../lib/mount.sh"
@@ -106,6 +106,7 @@ END
 # board MACHINE CPU TRIPLE BASE STACK LOB: runs it there; $tmp/CPU has what was logged and what trace units would have written.
 board() {
 	local dir=$tmp/$2
+	base=$4
 	mkdir -p "$dir"
 	printf 'SECTIONS { . = %s; .text : { *(.vectors) *(.text*) } /DISCARD/ : { *(.ARM*) } }\n' "$4" >"$dir/m.ld"
 	clang -c --target="$3" -mcpu="$2" -Wa,-defsym,STACK="$5" -Wa,-defsym,LOB="$6" -o "$dir/m.o" "$tmp/m.s" ||
@@ -122,27 +123,28 @@ board() {
 	fail "$2: no trace: $(tail -n 3 "$dir/why")"
 }
 
-# snapshot CPU TRACE TRCCONFIGR
+# snapshot CPU TRACE TRCCONFIGR. An M3 has no ETMv4: it is told as an M7, which has the same instructions and more.
 snapshot() {
-	local dir=$tmp/$1-$2
+	local dir=$tmp/$1-$2 core=$1
+	[ "$core" != cortex-m3 ] || core=cortex-m7
 	mkdir "$dir"
 	cp "$tmp/$1/m.elf" "$tmp/$1/$2.bin" "$dir"
 	llvm_text "$1" >"$dir/code.bin"
 	printf '[snapshot]\nversion=1.0\n[device_list]\ndevice0=cpu.ini\ndevice1=etm.ini\n[trace]\nmetadata=trace.ini\n' >"$dir/snapshot.ini"
-	printf '[device]\nname=cpu_0\nclass=core\ntype=%s\n[regs]\nPC=0\n[dump1]\nfile=code.bin\naddress=0x10000000\n' "${1/c/C}" >"$dir/cpu.ini"
+	printf '[device]\nname=cpu_0\nclass=core\ntype=%s\n[regs]\nPC=0\n[dump1]\nfile=code.bin\naddress=%s\n' "${core/c/C}" "$base" >"$dir/cpu.ini"
 	printf '[device]\nname=ETM_0\nclass=trace_source\ntype=ETM4\n[regs]\nTRCCONFIGR=%s\nTRCTRACEIDR=1\nTRCIDR0=0x280006e1\nTRCIDR1=0x4100f424\nTRCIDR2=4\nTRCIDR8=0\n' "$3" >"$dir/etm.ini"
 	printf '[trace_buffers]\nbuffers=b\n[b]\nname=b\nfile=%s.bin\nformat=source_data\n[source_buffers]\nETM_0=b\n[core_trace_sources]\ncpu_0=ETM_0\n' "$2" >"$dir/trace.ini"
 }
 
 # The bytes of .text.
 llvm_text() {
-	python3 - "$tmp/$1/m.elf" <<'END'
+	python3 - "$tmp/$1/m.elf" "$base" <<'END'
 import struct, sys
 elf = open(sys.argv[1], 'rb').read()
 at, size, count = struct.unpack_from('<I', elf, 28)[0], *struct.unpack_from('<HH', elf, 42)
 for i in range(count):
     kind, offset, address, _, length = struct.unpack_from('<5I', elf, at + i * size)
-    if kind == 1 and address == 0x10000000:
+    if kind == 1 and address == int(sys.argv[2], 0):
         sys.stdout.buffer.write(elf[offset:offset + length])
 END
 }
@@ -176,6 +178,10 @@ judge() {
 	grep -q '^# gap' "$tmp/listing" && fail "$cpu mtb: $(grep -m1 '^# gap' "$tmp/listing")"
 }
 
+board mps2-an385 cortex-m3 thumbv7m-none-eabi 0x0 0x20001000 0
+judge cortex-m3
+board mps2-an500 cortex-m7 thumbv7em-none-eabi 0x0 0x20001000 0
+judge cortex-m7
 board mps2-an505 cortex-m33 thumbv8m.main-none-eabi 0x10000000 0x38001000 0
 judge cortex-m33
 board mps3-an547 cortex-m55 thumbv8.1m.main-none-eabi 0x10000000 0x30001000 1

@@ -102,13 +102,29 @@ fi
 PAGER="sed s/^/paged:/" "$hartfs" help find | grep -q '^Usage: hartfs find' || fail "a pager without a terminal"
 
 # What is advised works.
+# Words and options of other programs: what is advised is about the capture, and the option is named.
+advised() { # TEXT ARGUMENT...
+	"$hartfs" "${@:2}" >"$tmp/out" 2>"$tmp/err"
+	grep -qF -- "$1" "$tmp/err" || fail "hartfs ${*:2}: $(head -n 1 "$tmp/err")"
+}
+x=$archive/boot/rv-sys.stf.gz
+[ -e "$x" ] || x=$(find "$archive" -name 'rv-sys.stf.gz' | head -n 1)
+advised "try: hartfs top $x" perf report "$x"
+advised "try: hartfs find $x --write=ADDRESS --last" watch "$x" 80005360
+advised "try: hartfs state $x ORDINAL" bt "$x" 92089
+advised "try: hartfs sql $x .tables" tables "$x"
+advised "unknown option '-n': the number of answers is --limit=N" find "$x" -n 3 kmain
+advised "unknown option '-l': hartfs ls shows sizes" ls -la "$archive"
+advised "--lazy" umount -f "$tmp/none"
+advised "--count" grep -c mret "$x"
+
 sed -n 's/^\(HF_GUESS(\|\t\).*"\(.*\)")$/\2/p' "$root/mountd/guesses.def" >"$tmp/lines"
 [ "$(wc -l <"$tmp/lines")" -gt 20 ] || fail "guesses.def was not read: $(cat "$tmp/lines")"
 while read -r line; do
 	case $line in
 	*MOUNTPOINT* | *PROGRAM* | *prune* | *lcov*) continue ;;
 	esac
-	line=${line//CAPTURE/$x} line=${line//ORDINAL/1000} line=${line//FIRST-LAST/10-20} line=${line//PLACE/fib}
+	line=${line//CAPTURE/$x} line=${line//ORDINAL/1000} line=${line//FIRST-LAST/10-20} line=${line//PLACE/fib} line=${line//ADDRESS/80005360}
 	# shellcheck disable=SC2086
 	"$hartfs" ${line%% >*} >"$tmp/out" 2>"$tmp/err" </dev/null && [ -s "$tmp/out" ] || fail "hartfs $line: $(cat "$tmp/err")"
 done <"$tmp/lines"
