@@ -76,5 +76,5 @@ done
 wait %2 %3 %4 %5 2>/dev/null
 "$hartfs" umount "$mnt"
 echo "$(sort "$tmp/done" | uniq -c | tr -s ' ' | tr '\n' ',') $(wc -l 2>/dev/null <"$tmp/wrong" || echo 0) wrong answers"
-sort "$tmp/messages" | sed 's/[0-9a-f]\{32\}/ID/g; s/t[1-6].stf/T/; s/\.[0-9]*\.part/.part/' | sort | uniq -c | sort -rn | head -20
+grep -v " Killed  " "$tmp/messages" | sed 's/[0-9a-f]\{32\}/ID/g; s/t[1-6].stf/T/; s/\.[0-9]*\.part/.part/' | sort | uniq -c | sort -rn | head -20
 [ ! -e "$tmp/wrong" ]

@@ -219,7 +219,11 @@ void hf_fs_close(struct hf_fs *fs)
 
 int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr)
 {
-	return hf_tree_lookup(&fs->tree, parent, name, ret_attr);
+	const int64_t began_ns = hf_now_ns();
+	const int err = hf_tree_lookup(&fs->tree, parent, name, ret_attr);
+
+	hf_latency_add(&fs->common.metrics.latency[HF_METRICS_LOOKUP], began_ns);
+	return err;
 }
 
 void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count)
@@ -259,12 +263,20 @@ int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE],
 
 int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep)
 {
-	return hf_tree_open_dir(&fs->tree, ino, ret_dir, ret_keep);
+	const int64_t began_ns = hf_now_ns();
+	const int err = hf_tree_open_dir(&fs->tree, ino, ret_dir, ret_keep);
+
+	hf_latency_add(&fs->common.metrics.latency[HF_METRICS_LIST], began_ns);
+	return err;
 }
 
 int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool *ret_keep)
 {
-	return hf_tree_open_file(&fs->tree, ino, ret_file, ret_keep);
+	const int64_t began_ns = hf_now_ns();
+	const int err = hf_tree_open_file(&fs->tree, ino, ret_file, ret_keep);
+
+	hf_latency_add(&fs->common.metrics.latency[HF_METRICS_OPEN], began_ns);
+	return err;
 }
 
 void hf_fs_read(struct hf_fs *fs, struct hf_read *read)

@@ -517,7 +517,7 @@ int hf_command_index(const struct hf_settings *settings)
 		status = run(settings, false);
 	if (!settings->prune && !settings->json && settings->verbosity >= 0 && (status == HF_EXIT_OK || status == HF_EXIT_SOME))
 		hf_tell_old_indexes(settings);
-	if (!settings->prune || interrupted || status == HF_EXIT_USAGE)
+	if (!(settings->prune || settings->index_limit) || interrupted || status == HF_EXIT_USAGE)
 		return status;
 	pruned = hf_prune_indexes(settings);
 	return status ? status : pruned;

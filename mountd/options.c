@@ -351,6 +351,8 @@ static bool set_number(struct hf_settings *settings, enum option_id id, const ch
 		return true;
 	case OPTION_SPOOL:
 		return parse_size(value, true, &settings->spool);
+	case OPTION_INDEX_LIMIT:
+		return parse_size(value, true, &settings->index_limit) && settings->index_limit;
 	case OPTION_THREADS:
 		return parse_count(value, &settings->threads);
 	case OPTION_JOBS:

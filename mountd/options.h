@@ -44,6 +44,7 @@ struct hf_settings {
 	uint64_t pack_below;             /* bytes; 0: default, 1: no capture is small */
 	struct hf_sharing sharing;       /* of the index directory */
 	uint64_t spool;                  /* bytes; 0: none */
+	uint64_t index_limit;            /* bytes of the index directory; 0: none */
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t rows;                   /* of top */

@@ -170,6 +170,7 @@ static int open_fs(struct server *server)
 					.stream_memory = settings->stream_memory,
 					.expansion = settings->expansion,
 					.spool_bytes = settings->spool,
+					.index_limit = settings->index_limit,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
 					.chunk_insns = settings->chunk,

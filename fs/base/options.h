@@ -45,6 +45,7 @@ struct hf_fs_options {
 	bool summary;		 /* indexing sums up what harts execute (index/summary/summary.h) */
 	bool summary_of_indexed; /* also where there is an index without one */
 	bool all_sums;		 /* indexes have checksums of every byte of every view, also of lines */
+	uint64_t index_limit;    /* bytes of the index directory: hf_prune_to_limit, now and then; 0: none */
 	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */
 	unsigned threads;        /* decode pool; 0: one a core */
 	unsigned index_threads;  /* of indexing: captures at a time, or parts of the last ones; 0: one a core */

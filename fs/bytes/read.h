@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct hf_file;
+struct hf_latency;
 
 /*
  * One read. The caller fills file, offset, size, done and ctx and keeps the request alive until done was called, once,
@@ -28,7 +29,10 @@ struct hf_read {
 		const uint8_t *bytes;
 		size_t size;
 	} piece[HF_READ_PIECES];
-	void *state; /* the fs' own */
+	/* the fs' own */
+	void *state;
+	struct hf_latency *latency;
+	int64_t began_ns;
 };
 void hf_fs_read_release(struct hf_read *read);
 

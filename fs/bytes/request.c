@@ -84,6 +84,7 @@ void hf_fs_read_release(struct hf_read *read)
 {
 	struct hf_request *rq = read->state;
 
+	hf_latency_add(read->latency, read->began_ns);
 	read->state = NULL;
 	if (!rq)
 		return;

@@ -374,6 +374,7 @@ static int build_and_open(struct hf_capture *capture, const struct hf_stamp *sta
 		  (double)(hf_now_ns() - capture->started_ns) / 1e9);
 	/* It may be open without a table that is there now. */
 	hf_open_drop(capture);
+	hf_index_dir_keep_limit(capture->shared->index_dir);
 	return open_whole(capture, progress->version);
 }
 

@@ -8,6 +8,7 @@
 #include "fs/facts/queue.h"
 #include "fs/facts/shared.h"
 #include "fs/facts/table.h"
+#include "index/upkeep/prune.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -457,4 +458,26 @@ bool hf_index_dir_may_try(struct hf_index_dir *dir)
 		retry_after(dir, 0);
 	}
 	return may;
+}
+
+/* A look costs a stat of each file: not more often than when a 64th of them may be new. */
+enum { LIMIT_SHARE = 64 };
+
+void hf_index_dir_keep_limit(struct hf_index_dir *dir)
+{
+	const struct hf_fs_options *options = &dir->shared->common->options;
+	struct hf_prune prune = {.dirfd = dir->fd, .sharing = options->sharing};
+	uint64_t bytes;
+
+	if (!options->index_limit || dir->fd < 0 || atomic_fetch_sub(&dir->limit_due, 1) > 1)
+		return;
+	if (hf_prune_to_limit(&prune, options->index_limit, &bytes))
+		return;
+	atomic_store(&dir->limit_due, (int64_t)(prune.kept / LIMIT_SHARE + 1));
+	if (prune.files)
+		hf_common_log(dir->shared->common, 6, "index directory: %llu files that were used longest ago are removed (--index-limit)",
+			      (unsigned long long)prune.files);
+	if (bytes > options->index_limit)
+		hf_common_log(dir->shared->common, 5, "index directory: %llu bytes, more than --index-limit; the rest is in use, "
+			      "was within a minute, or is not ours", (unsigned long long)bytes);
 }

@@ -29,6 +29,7 @@ struct hf_index_dir {
 	struct hf_packs *packs;    /* NULL: there is no directory */
 	struct hf_store_dir disk, for_group, in_memory, in_packs; /* the same, for builds that write there */
 	uint64_t pack_below;       /* captures of fewer bytes go into packs */
+	_Atomic int64_t limit_due; /* so many indexes may be made before the next look at the limit */
 	struct hf_job pack;        /* publishes indexes that wait for a pack */
 	pthread_mutex_t lock;      /* from here on; a leaf */
 	struct hf_job retry;
@@ -72,6 +73,8 @@ const struct hf_store_dir *hf_index_dir_choose_pack(struct hf_index_dir *dir, bo
 void hf_index_dir_packed(struct hf_index_dir *dir);
 /* Publishes what waits for a pack: 0, or why it still waits. */
 int hf_index_dir_flush(struct hf_index_dir *dir);
+/* An index was made: sometimes looks whether the directory is over its limit, and then removes some. */
+void hf_index_dir_keep_limit(struct hf_index_dir *dir);
 /* Something was written to memory instead. */
 void hf_index_dir_kept(struct hf_index_dir *dir);
 /* Memory did not suffice either: a capture waits until the directory is tried again. */

@@ -228,6 +228,8 @@ void hf_file_read(struct hf_read *read)
 	read->pieces = 0;
 	__atomic_store_n(&read->state, NULL, __ATOMIC_RELAXED);
 	hf_metrics_add(&read->file->tree->common->metrics.reads[way->counter], 1);
+	read->latency = &read->file->tree->common->metrics.latency[way->counter];
+	read->began_ns = hf_now_ns();
 	way->read(read);
 }
 

@@ -65,6 +65,37 @@ static void put_reads(struct hf_metrics *metrics, struct hf_sink *sink)
 		get(&metrics->read_errors));
 }
 
+static void put_latency(struct hf_latency *latency, const char *request, struct hf_sink *sink)
+{
+	const uint64_t ns = get(&latency->ns);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < HF_LATENCY_BUCKETS; i++) {
+		n += get(&latency->count[i]);
+		hf_sink_printf(sink, "hartfs_request_seconds_bucket{request=\"%s\",le=\"", request);
+		if (i < HF_LATENCY_BUCKETS - 1)
+			hf_sink_printf(sink, "%u.%06u\"} %llu\n", (1u << i) / 1000000, (1u << i) % 1000000,
+				       (unsigned long long)n);
+		else
+			hf_sink_printf(sink, "+Inf\"} %llu\n", (unsigned long long)n);
+	}
+	hf_sink_printf(sink, "hartfs_request_seconds_sum{request=\"%s\"} %llu.%09llu\n", request,
+		       (unsigned long long)(ns / 1000000000), (unsigned long long)(ns % 1000000000));
+	hf_sink_printf(sink, "hartfs_request_seconds_count{request=\"%s\"} %llu\n", request, (unsigned long long)n);
+}
+
+static void put_requests(struct hf_metrics *metrics, struct hf_sink *sink)
+{
+	static const char *const requests[HF_METRICS_REQUESTS] = {
+		[HF_METRICS_ARCHIVE] = "read_archive", [HF_METRICS_TEXT] = "read_text",
+		[HF_METRICS_BYTES] = "read_view",      [HF_METRICS_LOOKUP] = "lookup",
+		[HF_METRICS_LIST] = "list",	       [HF_METRICS_OPEN] = "open"};
+
+	put_head(sink, "request_seconds", "histogram", "How long requests took, by what was asked.");
+	for (size_t i = 0; i < HF_METRICS_REQUESTS; i++)
+		put_latency(&metrics->latency[i], requests[i], sink);
+}
+
 static void put_chunks(struct hf_tree *tree, struct hf_sink *sink)
 {
 	struct hf_metrics *metrics = &tree->common->metrics;
@@ -148,6 +179,7 @@ void hf_control_metrics(struct hf_tree *tree, struct hf_sink *sink)
 	put_files(&captures, &tree->common->metrics, sink);
 	put_cache(tree, sink);
 	put_reads(&tree->common->metrics, sink);
+	put_requests(&tree->common->metrics, sink);
 	put_chunks(tree, sink);
 	put_spools(tree, sink);
 	put_index_dir(&captures.index_dir, sink);

@@ -67,7 +67,13 @@ static int open_error(int dirfd, const char *name, int errnum)
 	}
 }
 
-int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
+struct flock hf_disk_use_lock(short type)
+{
+	return (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1};
+}
+
+/* look: its time of use stays, if it is ours. */
+static int open_published(int dirfd, const struct hf_sharing *sharing, const char *name, bool look, int *ret_fd)
 {
 	struct stat st;
 	int fd, err;
@@ -76,7 +82,9 @@ int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *n
 	/* There is no directory. */
 	if (dirfd < 0)
 		return HF_ERR_NOT_FOUND;
-	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = look ? openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOATIME) : -1;
+	if (!look || (fd < 0 && errno == EPERM))
+		fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return open_error(dirfd, name, errno);
 	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : 0;
@@ -87,6 +95,22 @@ int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *n
 	else
 		*ret_fd = fd;
 	return err;
+}
+
+int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
+{
+	struct flock use = hf_disk_use_lock(F_RDLCK);
+	const int err = open_published(dirfd, sharing, name, false, ret_fd);
+
+	/* Where there are no locks, nobody has a limit. */
+	if (!err)
+		fcntl(*ret_fd, F_OFD_SETLK, &use);
+	return err;
+}
+
+int hf_disk_file_look(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd)
+{
+	return open_published(dirfd, sharing, name, true, ret_fd);
 }
 
 /* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */

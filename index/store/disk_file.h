@@ -9,11 +9,19 @@
 #include "index/store/dir.h"
 #include "index/store/pack.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 /* Opens a published file for reading, without waiting for anything: see hf_index_file_open. dirfd -1: there is no
  * directory. */
 int hf_disk_file_open(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd);
+
+/* The lock that whoever has a published file open holds (F_RDLCK), if it can be had: only hf_prune_to_limit asks. Not
+ * that of private files, whose maker may still have one open under its new name. */
+struct flock hf_disk_use_lock(short type);
+
+/* Opens it as hf_disk_file_open does, to be judged: that is no use of it, as far as the system lets us. */
+int hf_disk_file_look(int dirfd, const struct hf_sharing *sharing, const char *name, int *ret_fd);
 
 struct hf_memdir;
 struct hf_packs;

@@ -171,7 +171,7 @@ static bool is_ours(int fd, const char *name, bool *ret_old, int *ret_err)
 static int look_at(struct pruner *p, const char *name, int *ret_fd, const char **ret_reason)
 {
 	bool ours, old;
-	int err = hf_disk_file_open(p->prune->dirfd, &p->prune->sharing, name, ret_fd);
+	int err = hf_disk_file_look(p->prune->dirfd, &p->prune->sharing, name, ret_fd);
 
 	*ret_reason = NULL;
 	p->newer = false;
@@ -444,6 +444,108 @@ int hf_prune_count_old(struct hf_prune *prune)
 		if (reason)
 			drop(&p, name, reason);
 	}
+	free(p.names);
+	return err;
+}
+
+/* ---- the limit ---- */
+
+/* The files of a capture, which lie one behind the other in the sorted names; or a pack. */
+struct group {
+	size_t first, count;
+	uint64_t bytes;
+	int64_t used_s;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return (x->used_s > y->used_s) - (x->used_s < y->used_s);
+}
+
+/* Ours, and open nowhere: who opens a published file locks it (hf_disk_file_open). */
+static bool is_idle(struct pruner *p, const char *name)
+{
+	struct flock range = hf_disk_use_lock(F_WRLCK);
+	const char *reason;
+	int fd;
+	bool idle;
+
+	if (look_at(p, name, &fd, &reason) || fd < 0)
+		return false;
+	idle = fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
+	close(fd);
+	return idle;
+}
+
+static bool is_group_idle(struct pruner *p, const struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (!is_idle(p, p->names[group->first + i].name))
+			return false;
+	return true;
+}
+
+/* groups[p->name_count]; *ret_bytes: of all files. Returns how many groups there are. */
+static size_t find_groups(struct pruner *p, struct group *groups, uint64_t *ret_bytes)
+{
+	size_t count = 0;
+	struct stat st;
+
+	qsort(p->names, p->name_count, sizeof *p->names, by_name);
+	*ret_bytes = 0;
+	for (size_t i = 0; i < p->name_count; i++) {
+		const char *name = p->names[i].name;
+		struct group *last = count ? &groups[count - 1] : NULL;
+
+		if (fstatat(p->prune->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			st = (struct stat){0};
+		*ret_bytes += (uint64_t)st.st_size;
+		if (name[0] == '.' || is_catalogue(name))
+			continue;
+		if (!last || last->first + last->count != i ||
+		    memcmp(p->names[last->first].name, name, HF_HEX_SIZE - 1) != 0)
+			*(last = &groups[count++]) = (struct group){.first = i};
+		last->count++;
+		last->bytes += (uint64_t)st.st_size;
+		last->used_s = st.st_atim.tv_sec > last->used_s ? st.st_atim.tv_sec : last->used_s;
+		last->used_s = st.st_mtim.tv_sec > last->used_s ? st.st_mtim.tv_sec : last->used_s;
+	}
+	return count;
+}
+
+int hf_prune_to_limit(struct hf_prune *prune, uint64_t limit, uint64_t *ret_bytes)
+{
+	struct pruner p = {.prune = prune};
+	struct group *groups = NULL;
+	struct timespec now;
+	size_t count = 0;
+	int err = list(&p);
+
+	*ret_bytes = prune->files = prune->bytes = prune->kept = 0;
+	if (!err && !(groups = calloc(p.name_count + 1, sizeof *groups)))
+		err = HF_ERR_NOMEM;
+	if (!err && p.name_count) {
+		count = find_groups(&p, groups, ret_bytes);
+		qsort(groups, count, sizeof *groups, by_use);
+	}
+	prune->kept = p.name_count;
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (size_t i = 0; i < count && *ret_bytes - prune->bytes > limit; i++) {
+		if (now.tv_sec - groups[i].used_s < HF_PRUNE_USED_S)
+			break;
+		if (is_group_idle(&p, &groups[i]))
+			for (size_t j = 0; j < groups[i].count; j++)
+				drop(&p, p.names[groups[i].first + j].name, "used longest ago");
+	}
+	*ret_bytes -= prune->bytes;
+	free(groups);
 	free(p.names);
 	return err;
 }

@@ -30,6 +30,15 @@ struct hf_prune {
 
 /* After an error some files may have gone; but if a catalogue cannot be read, no index has. */
 int hf_prune_run(struct hf_prune *prune);
+/* Used later than so many seconds ago, an index does not go to keep the limit. */
+#define HF_PRUNE_USED_S 60
+/*
+ * Removes the index files of the captures, and packs, that were used longest ago, until the directory has no more than
+ * limit bytes, or the others are in use: open in any process, or used lately. Catalogues, private files and what is not
+ * ours count, and stay. *ret_bytes: what is there now. The time of use is that of the file system: with relatime it is
+ * within a day, with noatime that of making it.
+ */
+int hf_prune_to_limit(struct hf_prune *prune, uint64_t limit, uint64_t *ret_bytes);
 /* Only counts what an older version made or put aside; nothing is removed. */
 int hf_prune_count_old(struct hf_prune *prune);
 

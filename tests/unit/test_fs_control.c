@@ -118,10 +118,10 @@ static void test_failures(void)
 /* Each sample after the HELP and TYPE of its family, each family once. */
 static void check_prometheus(char *text)
 {
-	char family[128] = "", seen[8192] = "\n";
+	char family[128] = "", type[16] = "", seen[8192] = "\n";
 
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		char name[128], type[16], key[160], *end;
+		char name[128], key[160], *end;
 		size_t n = strcspn(line, "{ ");
 
 		if (sscanf(line, "# HELP %127s", name) == 1) {
@@ -131,13 +131,14 @@ static void check_prometheus(char *text)
 			continue;
 		}
 		if (sscanf(line, "# TYPE %127s %15s", name, type) == 2) {
-			CHECK(strcmp(type, "gauge") == 0 || strcmp(type, "counter") == 0);
+			CHECK(strcmp(type, "gauge") == 0 || strcmp(type, "counter") == 0 || strcmp(type, "histogram") == 0);
 			CHECK((strcmp(type, "counter") == 0) ==
 			      (strlen(name) > 6 && strcmp(name + strlen(name) - 6, "_total") == 0));
 			snprintf(family, sizeof family, "%s", name);
 			continue;
 		}
-		CHECK(strlen(family) == n && strncmp(line, family, n) == 0);
+		CHECK(strncmp(line, family, strlen(family)) == 0);
+		CHECK(strlen(family) == n || strcmp(type, "histogram") == 0);
 		if (line[n] == '{') {
 			end = strchr(line, '}');
 			CHECK(end && end[1] == ' ' && strchr(line, '"'));
@@ -146,6 +147,27 @@ static void check_prometheus(char *text)
 		strtod(line + n + 1, &end);
 		CHECK(end > line + n + 1 && !*end);
 	}
+}
+
+/* Of one kind of request the buckets only grow, from a millionth of a second to all, which are as many as were counted. */
+static void check_latency(const char *text, const char *request, uint64_t at_least)
+{
+	uint64_t n = 0, before = 0, count;
+	unsigned buckets = 0;
+	char key[128];
+	const char *at;
+
+	snprintf(key, sizeof key, "hartfs_request_seconds_bucket{request=\"%s\",le=\"", request);
+	for (at = strstr(text, key); at; at = strstr(at + 1, key), buckets++, before = n) {
+		CHECK(buckets || strncmp(at + strlen(key), "0.000001\"", 9) == 0);
+		n = strtoull(strchr(at, '}') + 1, NULL, 10);
+		CHECK(n >= before);
+	}
+	CHECK_EQ(buckets, 26);
+	snprintf(key, sizeof key, "hartfs_request_seconds_count{request=\"%s\"} ", request);
+	CHECK((at = strstr(text, key)));
+	count = strtoull(at + strlen(key), NULL, 10);
+	CHECK(count == n && count >= at_least);
 }
 
 static void test_metrics(void)
@@ -166,6 +188,10 @@ static void test_metrics(void)
 	CHECK(strstr(text, "\nhartfs_chunks_made_total ") && !strstr(text, "\nhartfs_chunks_made_total 0\n"));
 	CHECK(!strstr(text, "\nhartfs_reads_total{file=\"view\"} 0\n"));
 	CHECK(strstr(text, "\nhartfs_read_errors_total 0\n"));
+	check_latency(text, "read_view", 1);
+	check_latency(text, "lookup", 0);
+	check_latency(text, "open", 1);
+	check_latency(text, "list", 0);
 	check_prometheus(text);
 	free(text);
 	hf_fst_end(&t);
