@@ -29,8 +29,8 @@ struct hf_perf_contents {
 	uint32_t broken_in;
 };
 
-/* From the file and, of a directory, its data.N: all borrowed. It has units, or trace of RISC-V. HF_ERR_PERF_DAMAGED, HF_ERR_PERF_VERSION, or an error of
- * reading. To be freed also after an error. */
+/* From the file and, of a directory, its data.N: all borrowed. It has units, or trace of RISC-V. HF_ERR_PERF_DAMAGED,
+ * HF_ERR_PERF_VERSION, or an error of reading. To be freed also after an error. */
 int hf_perf_contents_read(struct hf_perf_contents *contents, struct hf_src *const *src, size_t count,
 			  struct hf_diag *diag);
 void hf_perf_contents_free(struct hf_perf_contents *contents);

@@ -407,16 +407,19 @@ static int name_kernel(struct search *s)
 
 	for (size_t i = 0; i < s->candidate_count && !row.name; i++)
 		row.name = strcmp(s->candidate[i].name, HF_PERF_KALLSYMS) == 0 ? HF_PERF_KALLSYMS : NULL;
-	for (size_t i = 0; i < kernel->count && row.name && !s->ret->kernel_is_file && spans < KERNEL_SPANS && !err; i++) {
+	for (size_t i = 0; i < kernel->count && row.name && !s->ret->kernel_is_file && !err; i++) {
 		const struct hf_program_piece *piece = &kernel->pieces[i];
 
 		row.address = row.size ? row.address : piece->address;
 		row.size += piece->size;
 		if (i + 1 < kernel->count && piece[1].address == row.address + row.size)
 			continue;
+		if (spans++ == KERNEL_SPANS)
+			return hf_setup_warn(s->setup, s->name, 0,
+					     "the kernel's copy has more than %d pieces: code from %" PRIx64 " on has no names",
+					     KERNEL_SPANS, row.address);
 		err = hf_setup_add_file(s->setup, &row);
 		row.size = 0;
-		spans++;
 	}
 	return err;
 }

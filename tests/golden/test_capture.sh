@@ -76,9 +76,9 @@ has rv 1 'ld a0, 0(s1) *R8 [0-9a-f]*=1122014455667788$'
 has rv 1 'amoadd.d a2, a1, (s1) *R8 [0-9a-f]*=1122014455667788 W8 [0-9a-f]*=112201445566778f$'
 has rv 1 'sc.w a4, a3, (s1) *W4 [0-9a-f]*=55667790$'
 has rv 299 'bnez s0, -6 *->'
-run arm qemu-aarch64 arm.t0.astf
-has arm 3 'str x0, \[sp\] *W8 [0-9a-f]*$'
-has arm 3 'ldp x1, x2, \[sp\] *R16 [0-9a-f]*$'
+run arm qemu-aarch64 arm.t0.stf
+has arm 3 'str x0, \[sp\] *W8 [0-9a-f]*=0*[123]$'
+has arm 3 'ldp x1, x2, \[sp\] *R8 [0-9a-f]*0=0*[123] R8 [0-9a-f]*8=[0-9a-f]*$'
 has arm 1 'cbnz x0, #-16 *(not taken)'
 
 # a window

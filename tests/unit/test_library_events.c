@@ -374,7 +374,7 @@ static void check_samples(struct samples *all)
 	for (size_t i = 0; all->codecs[i]; i++) {
 		const size_t before = harts;
 
-		if (!all->codecs[i]->dec)
+		if (!all->codecs[i]->dec || all->codecs[i]->dec == all->codecs[i]->records)
 			continue;
 		must(hartfs_each_capture(archive, all->codecs[i]->name, check_capture, NULL, &diag));
 		/* An ITM has no instructions. */
