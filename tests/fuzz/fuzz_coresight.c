@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define KEPT 300
+#define KEPT 30
 
 static struct hf_pipeline pipeline, other;
 
