@@ -9,7 +9,7 @@
 set -u
 cd "$(dirname "$0")/.."
 tests=build/release
-side_by_side=7 load=15 minutes=60
+side_by_side=7 load=15 minutes=60 cores=$(nproc)
 shard=0 shards=1 runs=20 list='' only=.
 while [ $# -gt 0 ]; do
 	[[ $1 == --*=* ]] && set -- "${1%%=*}" "${1#*=}" "${@:2}"
@@ -25,11 +25,12 @@ done
 [ "$shard" -lt "$shards" ] || { echo "$0: there are shards 0 to $((shards - 1))"; exit 2; }
 [ -e $tests/CTestTestfile.cmake ] || { echo "$0: there is no build in $tests"; exit 2; }
 [ -n "${HARTFS_CORPUS:-}" ] || echo "HARTFS_CORPUS is not set: tests of captures with known answers are SKIPPED"
-export HARTFS_QUESTIONS=${HARTFS_QUESTIONS:-100} HARTFS_PAIRS=${HARTFS_PAIRS:-300}
+# What is asked again and again waits no more than what is asked once.
+export HARTFS_QUESTIONS=${HARTFS_QUESTIONS:-10} HARTFS_PAIRS=${HARTFS_PAIRS:-60} HARTFS_SOME=${HARTFS_SOME-1}
 
 # What waits, or lets others wait. The one number that bounds all hangs (timeout "$patience") is no wait, nor is --wait.
-in_c='(sleep|poll|select|alarm|kill|raise|signal|sigaction|timedwait|yield|waitpid|_create|_idle|_settled|_comes)(_ms)? *\(|CHECK_COMES'
-in_sh='(^|[^-a-z_"/])(sleep|wait|wait_until|kill|kill_aimed|at_work|ends_soon|readers_end|trap|flock|SECONDS)( |$)|[^&>]& *$|timeout [^"]'
+in_c='(sleep|poll|select|alarm|kill|raise|signal|sigaction|timedwait|yield|waitpid|_idle|_settled|_comes)(_ms)? *\(|CHECK_COMES'
+in_sh='^([^#]*[^-a-z_"/#])?(sleep|wait|wait_until|kill|kill_aimed|at_work|ends_soon|readers_end|flock|SECONDS)( |$)|^\s*trap |[^&>]& *$|timeout [^"]'
 waits() {
 	local name kind file pattern
 	while read -r name; do
@@ -43,9 +44,9 @@ waits() {
 
 # Lines "MODE TEST RUNS" of this shard. One run beside a load lasts eight times as long, and takes a seventh of the shard.
 deal() {
-	awk -v shard="$shard" -v shards="$shards" -v runs="$runs" -v costs=$tests/Testing/Temporary/CTestCostData.txt '
+	awk -v cores="$cores" -v costs=$tests/Testing/Temporary/CTestCostData.txt '
 		BEGIN {while ((getline line <costs) > 0 && line != "---") {split(line, f, " "); cost[f[1]] = f[3]}}
-		{c = cost[$1] > 0.2 ? cost[$1] : 0.2; print c * 8 / 7, "load", $1; print c, "core", $1}' |
+		{c = cost[$1] > 0.2 ? cost[$1] : 0.2; print c * 8 / 7, "load", $1; print c / cores, "core", $1}' |
 		sort -k1,1nr -k2 | awk -v shard="$shard" -v shards="$shards" -v runs="$runs" '
 		{
 			for (i = 0; i < runs; i++) {
@@ -106,7 +107,16 @@ disown "${loops[@]}"
 for ((round = 1; round <= runs; round++)); do one_round load $round ctest -j $side_by_side || break; done
 for i in "${loops[@]}"; do kill -- -"$i"; done
 loops=()
-for ((round = 1; round <= runs; round++)); do one_round core $round taskset -c 0 ctest -j 2 || break; done
+for ((core = 0; core < cores; core++)); do
+	(
+		for ((round = core + 1; round <= runs; round += cores)); do
+			one_round core $round taskset -c $core ctest -j 2 || break
+		done
+		exit $status
+	) &
+	loops+=($!)
+done
+for i in "${loops[@]}"; do wait "$i" || status=1; done
 [ ! -s "$out/skipped" ] || sort "$out/skipped" | uniq -c
 [ $status = 0 ] && echo "clean: shard $shard of $shards, $(awk '{n += $3} END {print n}' <<<"$mine") runs of $(awk '{print $2}' <<<"$mine" | sort -u | wc -l) tests"
 exit $status
