@@ -121,11 +121,12 @@ static void read_sizes(const char *at, uint64_t size[HF_PROFILE_FILES])
 	}
 }
 
-/* Without the lock. */
-static void recall(const struct hf_profile_text *key, uint64_t size[HF_PROFILE_FILES])
+/* Whether anything is remembered. Without the lock. */
+static bool recall(const struct hf_profile_text *key, uint64_t size[HF_PROFILE_FILES])
 {
 	char *text = key->slice ? NULL : hf_capture_profiles(key->made.capture, key->made.version), words[64];
 	const char *line = text;
+	bool found;
 
 	forget_sizes(size);
 	if (text)
@@ -134,9 +135,11 @@ static void recall(const struct hf_profile_text *key, uint64_t size[HF_PROFILE_F
 		line = strchr(line, '\n');
 		line += line != NULL;
 	}
-	if (line && *line)
+	found = line && *line;
+	if (found)
 		read_sizes(line + strlen(words), size);
 	free(text);
+	return found;
 }
 
 /* Without the lock. */
@@ -191,8 +194,10 @@ static void get_sizes(struct hf_profiles *profiles, const struct hf_profile_text
 	if (sized)
 		memcpy(size, sized->size, sizeof sized->size);
 	pthread_mutex_unlock(&profiles->lock);
-	if (!sized)
-		recall(key, size);
+	if (sized || !recall(key, size))
+		return;
+	HF_LOCKED(&profiles->lock);
+	find_or_add(profiles, key, size);
 }
 
 void hf_profile_sizes(struct hf_profiles *profiles, const struct hf_profile_text *key, uint64_t ret_size[HF_PROFILE_FILES])
@@ -302,13 +307,14 @@ static int run(struct hf_job *job, struct hf_worker *worker)
 	struct sized *sized = (struct sized *)job;
 	struct hf_common *common = sized->profiles->texts.common;
 	const enum hf_profile_file file = next_file(sized);
+	uint64_t size[HF_PROFILE_FILES];
 	int err;
 
 	if (hf_stopping(common) || was_walked(sized))
 		return 0;
 	if (file == HF_PROFILE_FILES) {
-		/* While it is queued no other thread changes it. */
-		remember(&sized->key, sized->size);
+		get_sizes(sized->profiles, &sized->key, size);
+		remember(&sized->key, size);
 		return 0;
 	}
 	err = make_one(sized, file, worker);
@@ -386,7 +392,7 @@ void hf_profile_looked(struct hf_profiles *profiles, const struct hf_profile_tex
 /* Those of one hart that are not known, unless another thread makes them. */
 static int make_of(struct hf_profiles *profiles, const struct hf_profile_text *key)
 {
-	uint64_t size[HF_PROFILE_FILES];
+	uint64_t size[HF_PROFILE_FILES], made[HF_PROFILE_FILES];
 	enum hf_profile_file file;
 	struct sized *sized;
 	int err = 0;
@@ -403,8 +409,9 @@ static int make_of(struct hf_profiles *profiles, const struct hf_profile_text *k
 		return 0;
 	while (!err && (file = next_file(sized)) != HF_PROFILE_FILES)
 		err = make_one(sized, file, NULL);
-	if (!err && memcmp(size, sized->size, sizeof size) != 0)
-		remember(key, sized->size);
+	get_sizes(profiles, key, made);
+	if (!err && memcmp(size, made, sizeof size) != 0)
+		remember(key, made);
 	HF_LOCKED(&profiles->lock);
 	sized->queued = false;
 	return err;
