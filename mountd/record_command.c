@@ -236,7 +236,7 @@ static int record(struct recording *rec)
 
 static void tell_result(const struct recording *rec, const struct hf_record_result *result)
 {
-	const char *dir = rec->settings->output ? rec->settings->output : ".";
+	const char *dir = rec->settings->output ? rec->settings->output : ".", *all = result->threads > 1 ? "all/" : "";
 	char path[2 * PATH_MAX], more[64] = "", *file;
 
 	snprintf(path, sizeof path, "%s%s%s.zstf", rec->settings->output ? dir : "",
@@ -246,9 +246,12 @@ static void tell_result(const struct recording *rec, const struct hf_record_resu
 		snprintf(more, sizeof more, " of %" PRIu32 " threads", result->threads);
 	hf_say(stderr, "hartfs record: %s: %" PRIu64 " instructions%s", path, result->insns, more);
 	if (file)
-		fprintf(stderr, "Try:\n  hartfs top %s\n  hartfs cat %s %sflame.svg > flame.svg\n  hartfs cat %s %s\n",
-			file, file, result->threads > 1 ? "all/" : "", file,
-			result->threads > 1 ? "all/listing.txt | less" : "overview.svg > overview.svg");
+		fprintf(stderr,
+			"Try:\n  hartfs top %s\n  hartfs cat %s %sflame.svg > flame.svg\n"
+			"  hartfs cat %s %soverview.svg > overview.svg\n",
+			file, file, all, file, all);
+	if (file && *all)
+		fprintf(stderr, "  hartfs cat %s all/listing.txt | less\n", file);
 	free(file);
 }
 
