@@ -22,6 +22,17 @@ foreach(property COMPILE_OPTIONS LINK_OPTIONS)
 	list(FILTER flags EXCLUDE REGEX "sanitize|coverage|NOTFOUND|^-fPIE$|^-pie$")
 	set_target_properties(hartfs_llvm PROPERTIES ${property} "${flags}")
 endforeach()
+# Nine tenths of the pointers that loading would have to set are the names in tables for schedulers, which nothing here reads:
+# copies of the libraries without these relocations are linked where they can be made.
+foreach(target RISCV AArch64 ARM)
+	execute_process(COMMAND ${CMAKE_OBJCOPY} --wildcard --remove-relocations=.data.rel.ro.*SchedClasses*
+			${LLVM_LIBDIR}/libLLVM${target}Desc.a ${CMAKE_BINARY_DIR}/libLLVM${target}Desc.a
+			OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE whole)
+	if(whole)
+		file(REMOVE ${CMAKE_BINARY_DIR}/libLLVM${target}Desc.a)
+	endif()
+endforeach()
+list(PREPEND LLVM_STATIC -L${CMAKE_BINARY_DIR})
 list(TRANSFORM LLVM_FUNCTIONS PREPEND "-Wl,-u,")
 target_link_options(hartfs_llvm PRIVATE ${LLVM_FUNCTIONS} -Wl,--version-script=${CMAKE_BINARY_DIR}/llvm_module.map -Wl,--gc-sections
 		    -static-libstdc++ -static-libgcc)

@@ -3,6 +3,7 @@
 #include "codecs/base/array.h"
 #include "fs/locate.h"
 #include "mountd/commands.h"
+#include "mountd/guess.h"
 #include "mountd/log.h"
 #include "mountd/output_queue.h"
 #include "mountd/paths.h"
@@ -123,15 +124,18 @@ static int write_meant(struct hartfs_archive *archive, const struct hf_settings 
 {
 	/* A file that the capture cannot have has a reason, which is better than a guess. */
 	const bool reason = diag->error == HARTFS_ERROR_NOT_FOUND && !strstr(diag->text, "no such file");
-	char *path = NULL, *words = NULL;
+	char *path = NULL, *words = NULL, *line = NULL;
 	int status = HF_EXIT_FAILURE;
 
 	if (!reason && hf_view_name_find(archive, capture, view_dir, view, &path, &words))
 		status = write_path(archive, settings, path, "cat", shown, NULL);
 	else if (words)
 		hf_say(stderr, "hartfs cat: %s: %s", shown, words);
+	else if (!reason && (line = hf_guess_line(view, settings->operands[0])))
+		hf_say(stderr, "hartfs cat: %s: there is no such file%s", shown, line);
 	else
 		hf_paths_complain("cat", shown, diag);
+	free(line);
 	free(words);
 	free(path);
 	return status;
@@ -158,6 +162,9 @@ static int write_target(struct hartfs_archive *archive, const struct hf_settings
 		status = write_info(archive, settings, capture, path, shown);
 	else if (path)
 		status = write_path(archive, settings, path, command, shown, target->view ? &missing : NULL);
+	/* Who pipes it into a file knows that. */
+	if (!err && !target->view && strcmp(capture, target->path) == 0 && isatty(STDOUT_FILENO))
+		hf_say(stderr, "hartfs cat: %s: these are the capture's own bytes; hartfs ls %s lists its views", shown, shown);
 	if (missing.error)
 		status = write_meant(archive, settings, capture, view_dir, target->view, shown, &missing);
 	free(path);

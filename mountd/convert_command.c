@@ -386,7 +386,7 @@ static int take_options(struct command *c)
 								     : hf_number_is(asked->value, from ? &c->from : &c->to);
 
 		if (!ok)
-			return hf_settings_usage(settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
+			return hf_settings_refuse(settings, asked->name, asked->value);
 		c->cut |= strcmp(asked->name, "compress") != 0;
 	}
 	if (settings->operand_count != 2 || !settings->output)

@@ -92,7 +92,7 @@ static int take_option(struct command *c, const struct hf_asked *asked)
 	}
 	if (ok)
 		return 0;
-	return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
+	return hf_settings_refuse(c->settings, asked->name, asked->value);
 }
 
 static int take_options(struct command *c)

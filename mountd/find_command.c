@@ -10,6 +10,7 @@
 #include "mountd/number.h"
 #include "mountd/target.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static int choose(struct command *c, const struct hf_asked *asked)
 	if (c->choice)
 		return hf_settings_usage(c->settings, "only one of --first, --last, --nth and --limit can be");
 	if (number && (!hf_number_is(asked->value, &n) || !n))
-		return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
+		return hf_settings_refuse(c->settings, asked->name, asked->value);
 	c->choice = true;
 	c->find.limit = strcmp(asked->name, "limit") == 0 ? n : 1;
 	c->find.skip = strcmp(asked->name, "nth") == 0 ? n - 1 : 0;
@@ -73,7 +74,7 @@ static int bound(struct command *c, const struct hf_asked *asked)
 	uint64_t n;
 
 	if (!hf_number_is(asked->value, &n) || (strcmp(asked->name, "hart") == 0 && n >= HF_FIND_ALL))
-		return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
+		return hf_settings_refuse(c->settings, asked->name, asked->value);
 	if (strcmp(asked->name, "hart") == 0) {
 		c->find.hart = (uint32_t)n;
 	} else if (strcmp(asked->name, "after") == 0 || (strcmp(asked->name, "from") == 0 && n)) {
@@ -302,6 +303,9 @@ static int ask_word(struct command *c, struct hf_target_capture *capture, uint64
 	char other[64];
 	int err = ask_with(c, "pc", ret_count, why, size, capture);
 
+	if (!err && !*ret_count && !c->count && isdigit(*c->word))
+		hf_say(stderr, "hartfs find: %s: no instruction was executed at %s; --access=%s finds what read or wrote there",
+		       c->shown, c->word, c->word);
 	if (err != HF_ERR_NOT_FOUND)
 		return err;
 	err = ask_with(c, "mnemonic", ret_count, other, sizeof other, capture);

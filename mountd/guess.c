@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -13,9 +14,9 @@ static const struct {
 };
 
 static const struct {
-	const char *words, *text;
+	const char *commands, *words, *text;
 } option_guesses[] = {
-#define HF_GUESS_OPTION(words, text) {words, text},
+#define HF_GUESS_OPTION(commands, words, text) {commands, words, text},
 #include "mountd/guesses.def"
 };
 
@@ -30,28 +31,37 @@ static bool is_among(const char *words, const char *word)
 	return false;
 }
 
-void hf_guess_command(const char *word, const char *operand, const char *hint)
+char *hf_guess_line(const char *word, const char *operand)
 {
 	static const char capture[] = "CAPTURE";
+	char *text = NULL;
 
-	fprintf(stderr, "hartfs: there is no command '%s'", word);
 	for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
 		const char *line = guesses[i].line, *at = operand ? strstr(line, capture) : NULL;
 
 		if (!is_among(guesses[i].words, word))
 			continue;
-		fprintf(stderr, "; try: hartfs %.*s%s%s", at ? (int)(at - line) : 0, line, at ? operand : "",
-			at ? at + sizeof capture - 1 : line);
-		hint = "";
+		if (asprintf(&text, "; try: hartfs %.*s%s%s", at ? (int)(at - line) : 0, line, at ? operand : "",
+			     at ? at + sizeof capture - 1 : line) < 0)
+			text = NULL;
 		break;
 	}
-	fprintf(stderr, "%s\nTry 'hartfs help'.\n", hint);
+	return text;
 }
 
-const char *hf_guess_option(const char *name)
+void hf_guess_command(const char *word, const char *operand, const char *hint)
+{
+	char *line = hf_guess_line(word, operand);
+
+	fprintf(stderr, "hartfs: there is no command '%s'%s\nTry 'hartfs help'.\n", word, line ? line : hint);
+	free(line);
+}
+
+const char *hf_guess_option(char command, const char *name)
 {
 	for (size_t i = 0; i < sizeof option_guesses / sizeof option_guesses[0]; i++)
-		if (is_among(option_guesses[i].words, name))
+		if ((!*option_guesses[i].commands || strchr(option_guesses[i].commands, command)) &&
+		    is_among(option_guesses[i].words, name))
 			return option_guesses[i].text;
 	return NULL;
 }

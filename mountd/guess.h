@@ -7,7 +7,10 @@
  * hf_nearest_hint. operand: what follows the word; NULL: nothing. */
 void hf_guess_command(const char *word, const char *operand, const char *hint);
 
-/* A sentence about an option that find or another command might have; NULL: there is nothing to say. */
-const char *hf_guess_option(const char *name);
+/* "; try: hartfs LINE" with what guesses.def knows of the word, to be freed; NULL: nothing, or there is no memory. */
+char *hf_guess_line(const char *word, const char *operand);
+
+/* A sentence about an option that the command of that letter might have; NULL: there is nothing to say. */
+const char *hf_guess_option(char command, const char *name);
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A path on its way: all are opened before the process confines itself. */
 struct listed {
@@ -32,6 +33,9 @@ struct ls {
 	bool json;
 	const struct listed *listed;
 	size_t rows, failed;
+	size_t skip;	   /* of a file's path: the view directory and a slash */
+	const char *asked; /* "hart0" of "X/hart0": what is below it */
+	bool any;	   /* such a file is there */
 	struct hf_bar bar;
 };
 
@@ -141,11 +145,24 @@ static int list_archive(struct ls *ls)
 
 /* ---- the files of a capture ---- */
 
+static bool is_asked(const struct ls *ls, const char *path)
+{
+	size_t n = strlen(ls->asked);
+
+	while (n && ls->asked[n - 1] == '/')
+		n--;
+	path += ls->skip;
+	return !n || (strncmp(path, ls->asked, n) == 0 && (!path[n] || path[n] == '/'));
+}
+
 static bool list_file(void *ctx, const struct hartfs_file *file)
 {
 	struct ls *ls = ctx;
 	char size[HF_HUMAN_SIZE];
 
+	if (!is_asked(ls, file->path))
+		return true;
+	ls->any = true;
 	hf_bar_clear(&ls->bar);
 	if (ls->json) {
 		putchar('{');
@@ -165,26 +182,37 @@ static bool list_file(void *ctx, const struct hartfs_file *file)
 	return !ferror(stdout);
 }
 
-static int list_files(struct ls *ls, const char *capture)
+static int list_files(struct ls *ls, const char *capture, const char *view_dir)
 {
+	const struct hf_target *target = &ls->listed->target;
 	struct hartfs_diag diag = {0};
 
+	ls->skip = strlen(view_dir) + 1;
+	ls->asked = target->view					       ? target->view
+		    : strncmp(target->path, view_dir, ls->skip - 1) == 0 ? target->path + ls->skip - 1
+									       : "";
+	ls->asked += *ls->asked == '/';
 	hartfs_index(ls->archive, capture, hf_bar_show_indexing, &ls->bar, NULL);
 	hartfs_each_file(ls->archive, capture, list_file, ls, &diag);
 	hf_bar_clear(&ls->bar);
 	if (diag.error)
 		hf_paths_complain("ls", ls->listed->shown, &diag);
-	return diag.error ? HF_EXIT_FAILURE : HF_EXIT_OK;
+	else if (!ls->any)
+		hf_say(stderr, "hartfs ls: %s: there is no such file, or its size is not known before it is read", ls->listed->shown);
+	return diag.error || !ls->any ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
 
 /* ---- the command ---- */
 
-static void open_path(const struct hf_settings *settings, const char *path, struct listed *ret_listed)
+/* before: the path before it; NULL: it is the first. */
+static void open_path(const struct hf_settings *settings, const char *path, const char *before, struct listed *ret_listed)
 {
 	struct listed listed = {.shown = path};
 
 	if (!hf_target_find(settings, path, NULL, true, &listed.target))
 		hf_say(stderr, "hartfs ls: %s: %s", path, hf_why_none());
+	else if (before && access(path, F_OK) < 0 && access(before, F_OK) == 0 && !hf_locate_is_directory(before))
+		hf_say(stderr, "hartfs ls: %s: there is no such file (did you mean '%s/%s'?)", path, before, path);
 	else
 		listed.good = hf_opened_open(settings, listed.target.archive, &listed.opened);
 	*ret_listed = listed;
@@ -203,7 +231,7 @@ static int list_path(const struct hf_settings *settings, struct listed *listed)
 	if (*listed->target.path)
 		err = hf_fs_capture_of(hf_library_fs(ls.archive), listed->target.path, capture, view_dir);
 	if (*listed->target.path && !err) {
-		status = list_files(&ls, capture);
+		status = list_files(&ls, capture, view_dir);
 	} else if (*listed->target.path && (err != HF_ERR_UNKNOWN_FORMAT || !hf_locate_is_directory(listed->shown))) {
 		hf_paths_explain_capture("ls", listed->shown, hf_library_fs(ls.archive), listed->target.path, err, NULL);
 		status = HF_EXIT_FAILURE;
@@ -246,7 +274,7 @@ int hf_command_ls(const struct hf_settings *settings)
 		return hf_settings_usage(settings, "a directory or a capture is needed");
 	listed = hf_got(calloc(count, sizeof *listed));
 	for (size_t i = 0; listed && i < count; i++)
-		open_path(settings, settings->operands[i], &listed[i]);
+		open_path(settings, settings->operands[i], i ? settings->operands[i - 1] : NULL, &listed[i]);
 	ok = listed && confine(settings, listed, count);
 	for (size_t i = 0; i < count; i++) {
 		int status = HF_EXIT_FAILURE;

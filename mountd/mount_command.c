@@ -60,6 +60,7 @@ static int clear_dead(const struct hf_settings *settings, const char *place, con
 {
 	pid_t supervisor;
 	int watch, err;
+	bool gone;
 
 	if (geteuid() != 0 && entry->uid != getuid()) {
 		complain(place, "a dead mount of another user is in the way");
@@ -67,7 +68,10 @@ static int clear_dead(const struct hf_settings *settings, const char *place, con
 	}
 	/* One that lives does so itself, and must not take the next mount for its own. */
 	watch = hf_mounts_watch(entry, HF_MOUNTS_SUPERVISOR, &supervisor);
-	if (watch >= 0 && hf_mounts_wait_gone(watch, 30))
+	gone = watch >= 0 && hf_mounts_wait_gone(watch, 30);
+	if (watch >= 0)
+		close(watch);
+	if (gone)
 		return 0;
 	err = hf_dead_clear(place, entry);
 	if (!err && settings->verbosity >= 0)
@@ -272,15 +276,23 @@ int hf_command_mount(const struct hf_settings *settings)
 	return status;
 }
 
-/* Until both processes of a mount have ended. A supervisor ends after its server, unless it is killed.
+/* Until both processes of a mount have ended. A supervisor ends after its server, unless it is killed. One that was killed
+ * ends at once or, stuck somewhere in the kernel, nobody knows when: false. One that lives may wait for a slow disk.
  * watches: by role, -1 for one that is not there; all are closed. */
-static bool wait_gone(const int *watches, int seconds)
+static bool wait_gone(const char *path, const int *watches, bool killed)
 {
-	bool gone = true;
+	bool gone = true, said = killed;
 
-	for (int role = 0; role < HF_MOUNTS_ROLES; role++)
-		if (watches[role] >= 0)
-			gone &= hf_mounts_wait_gone(watches[role], gone ? seconds : 0);
+	for (int role = 0; role < HF_MOUNTS_ROLES; role++) {
+		if (watches[role] < 0)
+			continue;
+		gone = gone && hf_mounts_wait_gone(watches[role], 5);
+		if (!gone && !said)
+			hf_say(stderr, "hartfs umount: %s: unmounted; waiting for the server to end", path);
+		said |= !gone;
+		gone = gone || (!killed && hf_mounts_wait_gone(watches[role], -1));
+		close(watches[role]);
+	}
 	return gone;
 }
 
@@ -324,8 +336,7 @@ static int umount_one(const struct hf_settings *settings, const char *path)
 			explain_umount(path, err, life);
 		return HF_EXIT_FAILURE;
 	}
-	/* One that was killed ends at once or, stuck somewhere in the kernel, nobody knows when. */
-	if (!settings->lazy && !wait_gone(watches, life == HF_DEAD ? 5 : 30)) {
+	if (!settings->lazy && !wait_gone(path, watches, life == HF_DEAD)) {
 		hf_say(stderr, "hartfs umount: %s: unmounted, but the server is still running", path);
 		return HF_EXIT_FAILURE;
 	}

@@ -302,6 +302,5 @@ bool hf_mounts_wait_gone(int fd, int seconds)
 	do
 		ready = poll(&poller, 1, seconds * 1000);
 	while (ready < 0 && errno == EINTR);
-	close(fd);
 	return ready > 0;
 }

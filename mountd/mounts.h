@@ -48,6 +48,7 @@ int hf_mounts_announce(dev_t dev, uint64_t since, enum hf_mounts_role role);
 /* A descriptor that hangs up when that process of the mount ends, or -1 if there is none to be seen: never one of an
  * earlier mount of the same device number whose other process lives. *ret_pid: its number, 0 if that is not to be seen. */
 int hf_mounts_watch(const struct hf_mount_entry *entry, enum hf_mounts_role role, pid_t *ret_pid);
+/* Whether it has ended within so many seconds; negative: however many it takes. */
 bool hf_mounts_wait_gone(int fd, int seconds);
 
 #endif

@@ -534,8 +534,10 @@ static int help_with(const char *name)
 	} else if (topic) {
 		hf_topic_print(topic);
 	} else {
-		fprintf(stderr, "hartfs: there is no command or topic '%s'%s\nTry 'hartfs help'.\n", name,
-			hint_command(name, true, hint));
+		char *pages = *hint_command(name, true, hint) ? NULL : hf_topic_mentions(name);
+
+		fprintf(stderr, "hartfs: there is no command or topic '%s'%s\nTry 'hartfs help'.\n", name, pages ? pages : hint);
+		free(pages);
 		return HF_EXIT_USAGE;
 	}
 	return HF_EXIT_OK;
@@ -636,6 +638,16 @@ static int id_of(enum hf_command command, int value)
 	return -1;
 }
 
+int hf_settings_refuse(const struct hf_settings *settings, const char *option, const char *value)
+{
+	size_t i = 0;
+
+	while (!valid_for((enum option_id)i, settings->command) || strcmp(options[i].name, option) != 0)
+		i++;
+	return hf_settings_usage(settings, "'%s' is not a valid value of --%s%s%s: %s", value, option,
+				 is_optional((enum option_id)i) ? "" : "=", options[i].arg, options[i].help);
+}
+
 static bool parse_one(struct hf_settings *settings, enum option_id id, char *value, int *ret_exit)
 {
 	const char *bad = NULL;
@@ -676,7 +688,7 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 	}
 	if (set_option(settings, id, value))
 		return true;
-	*ret_exit = hf_settings_usage(settings, "'%s' is not a valid value of --%s", value, options[id].name);
+	*ret_exit = hf_settings_refuse(settings, options[id].name, value);
 	return false;
 }
 
@@ -706,7 +718,7 @@ static int refuse_option(const struct hf_settings *settings, int value, const ch
 			words[n++] = options[i].name;
 	words[n] = NULL;
 	hf_nearest_hint(name, strlen(name), words, hint);
-	text = *hint ? NULL : hf_guess_option(name);
+	text = *hint ? NULL : hf_guess_option(commands[settings->command].letter, name);
 	command = *hint || text ? NULL : command_with(name);
 	return hf_settings_usage(settings, "unknown option '%s'%s%s%s%s%s", word, hint, text ? ": " : "", text ? text : "",
 				 command ? "; it is one of hartfs " : "", command ? command : "");

@@ -74,6 +74,9 @@ struct hf_settings {
 bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int *ret_exit);
 void hf_settings_free(struct hf_settings *settings);
 
+/* Says which values that option of the command takes; returns HF_EXIT_USAGE. */
+int hf_settings_refuse(const struct hf_settings *settings, const char *option, const char *value);
+
 /* Prints one line "hartfs COMMAND: ..." and a hint at the help; returns HF_EXIT_USAGE. */
 int hf_settings_usage(const struct hf_settings *settings, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

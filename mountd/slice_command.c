@@ -10,6 +10,7 @@
 #include "mountd/number.h"
 #include "mountd/target.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,14 +264,18 @@ int hf_command_slice(const struct hf_settings *settings)
 				c.of = asked->value;
 		}
 		if (!ok)
-			return hf_settings_usage(settings, "'%s' is not a valid value of --%s", asked->value,
-						 asked->name);
+			return hf_settings_refuse(settings, asked->name, asked->value);
 	}
-	if (settings->operand_count == 2 && strchr(settings->operands[1], '-'))
+	if (settings->operand_count > 1 && isdigit(settings->operands[1][0]))
 		return hf_settings_usage(settings,
 					 "a slice by ordinals is a path: hartfs cat %s hart0/at/%s/listing.txt",
-					 settings->operands[0], settings->operands[1]);
-	if (settings->operand_count != 1)
+					 settings->operands[0],
+					 strchr(settings->operands[1], '-') ? settings->operands[1] : "FIRST-LAST");
+	if (settings->operand_count == 2 && !kinds++) {
+		c.kind = "call";
+		c.of = settings->operands[1];
+	}
+	if (settings->operand_count < 1 || settings->operand_count > 1 + !!c.of)
 		return hf_settings_usage(settings, "a capture is needed, and --call, --marker or --time");
 	if (kinds != 1 || (nth && !c.of))
 		return hf_settings_usage(

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs sql: the shell of SQLite, with the extension loaded and the archive opened. */
+#include "codecs/base/nearest.h"
+#include "fs/rows/rows.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 
@@ -147,30 +149,58 @@ static void show(int from)
 	}
 }
 
-/* What execvp runs, but with the output shown: its exit status. -1 after an error, which is in errno; of execvp in the
- * child. */
-static int run_shown(const char *const argv[])
+/* What execvp runs, with its output shown if it is for a terminal: its exit status. -1 after an error, which is in errno;
+ * of execvp in the child. */
+static int run(const char *const argv[])
 {
+	const bool shown = isatty(STDOUT_FILENO);
 	int ends[2], status = 0;
 	pid_t pid;
 
-	if (pipe(ends) < 0 || (pid = fork()) < 0)
+	if ((shown && pipe(ends) < 0) || (pid = fork()) < 0)
 		return -1;
 	if (pid == 0) {
-		dup2(ends[1], STDOUT_FILENO);
-		close(ends[0]);
-		close(ends[1]);
+		if (shown) {
+			dup2(ends[1], STDOUT_FILENO);
+			close(ends[0]);
+			close(ends[1]);
+		}
 		execvp(argv[0], (char **)argv);
 		return -1;
 	}
-	close(ends[1]);
 	/* The terminal's signals are for the shell: it ends the query. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	show(ends[0]);
+	if (shown) {
+		close(ends[1]);
+		show(ends[0]);
+	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The tables of which a query that failed speaks, and that there are not: those whose names are near ones of ours. */
+static void say_tables(const char *query)
+{
+	char copy[400], hint[HF_NEAREST_SIZE], *rest = copy;
+	bool named = false;
+
+	snprintf(copy, sizeof copy, "%s", query);
+	for (const char *word = strtok_r(copy, " \t\n,;()", &rest); word; word = strtok_r(NULL, " \t\n,;()", &rest)) {
+		struct hf_nearest near = {.word = word, .n = strlen(word)};
+		const struct hf_table *table;
+		bool is_one = false;
+
+		for (size_t i = 0; named && (table = hf_table_at(i)); i++) {
+			is_one |= strcasecmp(hf_table_name(table), word) == 0;
+			hf_nearest_offer(&near, hf_table_name(table), strlen(hf_table_name(table)));
+		}
+		if (named && !is_one && *hf_nearest_text(&near, hint))
+			hf_say(stderr, "hartfs sql: there is no table '%s'%s", word, hint);
+		named = strcasecmp(word, "from") == 0 || strcasecmp(word, "join") == 0;
+	}
+	hf_say(stderr, "hartfs sql: the query .tables lists the tables, and .schema TABLE the columns");
 }
 
 int hf_command_sql(const struct hf_settings *settings)
@@ -200,10 +230,12 @@ int hf_command_sql(const struct hf_settings *settings)
 	/* The extension says on standard error what hartfs serve says: mountd/sql/child.c. */
 	setenv("HARTFS_SHELL", "1", 1);
 	/* The prompt of the shell needs the terminal itself. */
-	if (isatty(STDOUT_FILENO) && (query || !isatty(STDIN_FILENO)))
-		status = run_shown(argv);
+	if (query || (isatty(STDOUT_FILENO) && !isatty(STDIN_FILENO)))
+		status = run(argv);
 	else
 		execvp(argv[0], (char **)argv);
+	if (status == 1 && query)
+		say_tables(query);
 	if (status < 0) {
 		hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
 		       errno == ENOENT ? " (the package sqlite3 has it)" : "");

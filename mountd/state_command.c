@@ -71,7 +71,8 @@ int hf_command_state(const struct hf_settings *settings)
 
 	c.ask.ctx = &c;
 	if (settings->operand_count != 2 || !hf_number_is(settings->operands[1], &c.ask.ordinal))
-		return hf_settings_usage(settings, "a capture and the ordinal of an instruction are needed");
+		return hf_settings_usage(settings, "a capture and the ordinal of an instruction are needed: hartfs find CAPTURE SYMBOL "
+						   "--ordinals prints some");
 	c.shown = settings->operands[0];
 	c.ask.form = settings->json ? HF_HART_STATE_JSON : HF_HART_STATE_TEXT;
 	hf_bar_begin(&c.bar, settings->verbosity);

@@ -293,8 +293,7 @@ int hf_command_top(const struct hf_settings *settings)
 	struct top top = {.settings = &own};
 
 	if (!take_by(&top))
-		return hf_settings_usage(settings, "'%s' is not a valid value of --by",
-					 settings->asked[settings->asked_count - 1].value);
+		return hf_settings_refuse(settings, "by", settings->asked[settings->asked_count - 1].value);
 	if (own.operand_count == 2 && access(own.operands[1], F_OK) == 0) {
 		if (top.by || own.json)
 			return hf_settings_usage(settings, "two captures are compared by their functions, for people");

@@ -2,6 +2,7 @@
 #include "mountd/topic.h"
 #include "mountd/colour.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,47 @@ const struct hf_topic *hf_topic_find(const char *name)
 		if (is_called(topic, topic->name, name) || is_called(topic, hf_topic_short_name(topic), name))
 			return topic;
 	return NULL;
+}
+
+static size_t count_word(const char *text, const char *word)
+{
+	const size_t n = strlen(word);
+	size_t count = 0;
+
+	for (const char *at = text; n && (at = strcasestr(at, word)); at += n)
+		count += (at == text || !isalnum(at[-1])) && !isalnum(at[n]);
+	return count;
+}
+
+char *hf_topic_mentions(const char *word)
+{
+	const struct hf_topic *most[4];
+	size_t counts[5], told = 0;
+	char *text = NULL;
+	size_t size;
+	FILE *to;
+
+	for (const struct hf_topic *topic = hf_topics; topic->name; topic++) {
+		const size_t count = count_word(topic->text, word);
+		size_t i = told;
+
+		for (; count && i && counts[i - 1] < count; i--) {
+			counts[i] = counts[i - 1];
+			if (i < 4)
+				most[i] = most[i - 1];
+		}
+		if (!count || i == 4)
+			continue;
+		counts[i] = count;
+		most[i] = topic;
+		told += told < 4;
+	}
+	to = told ? open_memstream(&text, &size) : NULL;
+	for (size_t i = 0; to && i < told; i++)
+		fprintf(to, "%s %s", i ? "," : "; these pages have the word:", hf_topic_short_name(most[i]));
+	if (to)
+		fclose(to);
+	return text;
 }
 
 /* What is behind "name - " in the section NAME, of ret_n bytes. */

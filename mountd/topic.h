@@ -21,6 +21,10 @@ const struct hf_topic *hf_topic_find(const char *name);
 /* Without "hartfs-". */
 const char *hf_topic_short_name(const struct hf_topic *topic);
 
+/* "; these pages have the word: profile, views": those that have it most often, at most four, to be freed; NULL: none
+ * has it, or there is no memory. */
+char *hf_topic_mentions(const char *word);
+
 /* To standard output: a line for each topic; the page of one. */
 void hf_topic_print_list(void);
 void hf_topic_print(const struct hf_topic *topic);

@@ -17,8 +17,9 @@ struct search {
 	size_t n;	    /* of name, without slashes at its end */
 	size_t skip;	    /* of a path: the view directory and a slash */
 	uint32_t hart;	    /* whose profiles were looked at last */
-	uint64_t insns;	    /* of the hart that the name begins with; 0: of none */
+	uint64_t insns;	    /* of the hart that the name begins with, or of the first one; 0: of none */
 	bool as_directory;  /* those that match are in the directory of that name, */
+	bool directories;   /* or are directories that end with it */
 	char *path[TOLD];   /* below the view directory, or what is in that one; owned */
 	size_t count, told; /* those that match; how many of them are in path */
 	struct hf_nearest near;
@@ -43,11 +44,21 @@ static bool is_end(const struct search *s, const char *path)
 	return false;
 }
 
+/* What "hart0/etrace/trace.bin" has up to the end of "/etrace"; 0: it is not in a directory whose path ends so. */
+static size_t directory_end(const struct search *s, const char *path)
+{
+	for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/'))
+		if (is_inside(s, at + 1))
+			return (size_t)(at + 1 - path) + s->n;
+	return 0;
+}
+
 static void forget(struct search *s)
 {
 	while (s->told)
 		free(s->path[--s->told]);
 	s->count = 0;
+	s->directories = false;
 }
 
 /* A name without a slash is compared with the ends of paths. */
@@ -64,10 +75,9 @@ static void offer_near(struct search *s, const char *path)
 
 static void add(struct search *s, const char *path, size_t n)
 {
-	const char *last = s->told ? s->path[s->told - 1] : NULL;
-
-	if (last && strlen(last) == n && memcmp(last, path, n) == 0)
-		return;
+	for (size_t i = 0; i < s->told; i++)
+		if (s->path[i] && strlen(s->path[i]) == n && memcmp(s->path[i], path, n) == 0)
+			return;
 	if (s->told < TOLD)
 		s->path[s->told++] = strndup(path, n);
 	s->count++;
@@ -75,13 +85,18 @@ static void add(struct search *s, const char *path, size_t n)
 
 static void offer(struct search *s, const char *path)
 {
-	const bool inside = is_inside(s, path);
+	const bool inside = is_inside(s, path), end = is_end(s, path);
+	const size_t directory = end || inside ? 0 : directory_end(s, path);
 
 	offer_near(s, path);
-	if (!inside && (s->as_directory || !is_end(s, path)))
+	if (directory && (!s->count || s->directories)) {
+		s->directories = true;
+		add(s, path, directory);
+	}
+	if (!inside && (s->as_directory || !end))
 		return;
 	/* A directory of that name is what is meant, whatever else has the name. */
-	if (inside && !s->as_directory)
+	if (s->directories || (inside && !s->as_directory))
 		forget(s);
 	s->as_directory = inside;
 	path += inside ? s->n + 1 : 0;
@@ -113,20 +128,26 @@ static bool offer_file(void *ctx, const struct hartfs_file *file)
 		offer_profiles(s, file->hart);
 	s->hart = file->hart;
 	n = snprintf(hart, sizeof hart, "hart%" PRIu32 "/", file->hart);
-	if (strncmp(s->name, hart, (size_t)n) == 0)
+	if (!s->insns || strncmp(s->name, hart, (size_t)n) == 0)
 		s->insns = file->instructions;
 	return true;
 }
 
 /* ---- what is said ---- */
 
-/* Which slices there are, of a name "hart0/at/...". */
+/* "hart0/at/...", "at/100", "100-200", "100". */
+static bool is_of_slice(const char *name)
+{
+	return strncmp(name, "at/", 3) == 0 || strstr(name, "/at/") || !name[strspn(name, "0123456789-")];
+}
+
+/* Which slices there are. */
 static char *tell_slices(const struct search *s)
 {
 	char *words;
 
 	if (asprintf(&words,
-		     "a slice is at/FIRST-LAST, with two of the ordinals 0 to %" PRIu64
+		     "a slice is hartN/at/FIRST-LAST/, with two of the ordinals 0 to %" PRIu64
 		     "; hartfs find --ordinals finds some",
 		     s->insns - 1) < 0)
 		return NULL;
@@ -141,7 +162,10 @@ static char *tell_files(struct search *s)
 
 	if (!to)
 		return NULL;
-	fputs(s->as_directory ? "this is a directory, with" : "there are several:", to);
+	if (s->as_directory)
+		fprintf(to, "%.*s is a directory, with", (int)s->n, s->name);
+	else
+		fputs("there are several:", to);
 	for (size_t i = 0; i < s->told; i++)
 		fprintf(to, "%s %s", i ? "," : "", s->path[i] ? s->path[i] : "");
 	if (s->count > s->told)
@@ -169,8 +193,10 @@ bool hf_view_name_find(struct hartfs_archive *archive, const char *capture, cons
 		s.n--;
 	s.near = (struct hf_nearest){.word = name, .n = s.n};
 	hartfs_each_file(archive, capture, offer_file, &s, NULL);
-	if (strstr(name, "/at/") && s.insns)
+	if (is_of_slice(name) && s.insns)
 		*ret_words = tell_slices(&s);
+	else if (s.count == 1 && s.directories)
+		hf_view_name_find(archive, capture, view_dir, s.path[0], ret_path, ret_words);
 	else if (s.count == 1 && !s.as_directory && s.path[0])
 		found = asprintf(ret_path, "%s/%s", view_dir, s.path[0]) >= 0;
 	else

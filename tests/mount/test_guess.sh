@@ -40,6 +40,9 @@ same "top $x -n 3 --hart 0" "top $x --limit=3"
 same "cat $x flame.svg" "cat $x hart0/profile/flame.svg"
 same "cat $x hart0/listing" "cat $x hart0/listing.txt"
 same "cat $x listing" "cat $x hart0/listing.txt"
+same "ls $x/hart0/etrace" "ls rv-sys@stf@gz/hart0/etrace"
+[ "$(wc -l <"$tmp/got")" = 4 ] || fail "ls of a part: $(cat "$tmp/got")"
+same "slice $x fib" "slice $x --call=fib"
 same "version" "--version"
 
 # says STATUS PATTERN ARGUMENT...: the first line has the pattern.
@@ -70,10 +73,34 @@ says 2 "no symbol 'nonsense'" find "$x" nonsense
 says 1 "directory, with listing.txt, profile/" cat "$x" hart0
 says 1 "directory, with functions.txt" cat "$x" hart0/profile
 says 1 "several: hart0/trace.stf, hart0/etrace" cat "$x" trace
-says 1 "FIRST-LAST, with two of the ordinals 0 to 873594" cat "$x" hart0/at/fib/listing.txt
+says 1 "FIRST-LAST/, with two of the ordinals 0 to 873594" cat "$x" hart0/at/fib/listing.txt
 says 1 "did you mean 'flame.svg'" cat "$x" flmae.svg
 says 1 "did you mean 'hart0/listing.txt'" cat "$x" hart0/lsting.txt
 says 1 "no such file" cat "$x" qqqqqq
+says 1 "FIRST-LAST/, with two of the ordinals 0 to" cat "$x" at/100
+says 1 "FIRST-LAST/, with two of the ordinals 0 to" cat "$x" 100-200
+says 1 "hart0/etrace is a directory, with trace.bin" cat "$x" etrace
+says 1 "hart0/profile is a directory, with functions.txt" cat "$x" profile
+says 1 "try: hartfs top $x" cat "$x" top
+says 3 "did you mean '$x/hart0'" ls "$x" hart0
+says 1 "no such file" ls "$x/hart9"
+says 1 "--access=80005360" find "$x" 80005360
+says 2 "at/FIRST-LAST/listing.txt" slice "$x" 100 200
+says 2 "hartfs find CAPTURE SYMBOL --ordinals" state "$x" fib
+says 2 "not a valid value of --by=function|object|line|file" top "$x" --by symbol
+says 2 "--by=line" top "$x" --by-line
+says 2 "not a valid value of --to=ORDINAL: only up to" convert "$x" --to astf
+says 2 "the view is an operand" convert "$x" -f astf
+says 2 "these pages have the word: .*profile" help flame
+says 2 "no command or topic 'zzzzzz'$" help zzzzzz
+if command -v sqlite3 >/dev/null; then
+	"$hartfs" sql "$x" "select * from functions, harts" >"$tmp/out" 2>"$tmp/err" && fail "a table that there is not"
+	grep -qF "no table 'functions' (did you mean 'function'?)" "$tmp/err" && grep -qF .tables "$tmp/err" ||
+		fail "sql: $(cat "$tmp/err")"
+fi
+if command -v script >/dev/null; then
+	script -qec "$hartfs cat $x" /dev/null </dev/null | tail -n 1 | grep -qa "capture's own bytes" || fail "cat of a capture"
+fi
 
 # ---- for programs ----
 python3 - "$hartfs" "$x" <<'END' || fail "--json"
@@ -122,7 +149,7 @@ sed -n 's/^\(HF_GUESS(\|\t\).*"\(.*\)")$/\2/p' "$root/mountd/guesses.def" >"$tmp
 [ "$(wc -l <"$tmp/lines")" -gt 20 ] || fail "guesses.def was not read: $(cat "$tmp/lines")"
 while read -r line; do
 	case $line in
-	*MOUNTPOINT* | *PROGRAM* | *prune* | *lcov*) continue ;;
+	*MOUNTPOINT* | *PROGRAM* | *prune* | *lcov* | *errors.txt) continue ;;
 	esac
 	line=${line//CAPTURE/$x} line=${line//ORDINAL/1000} line=${line//FIRST-LAST/10-20} line=${line//PLACE/fib} line=${line//ADDRESS/80005360}
 	# shellcheck disable=SC2086

@@ -103,8 +103,19 @@ for ((i = 0; i < 20 && $(id -u) == 0; i++)); do
 	[ -z "$reused" ] || break
 done
 
-# SIGHUP opens the log anew, whoever gets it, and unmounts nothing.
 has() { grep -qs "$2" "$1"; }
+# A mount whose processes are slow to end, on a slow disk: umount waits, however long that takes, and says so.
+do_mount
+slow=$(supervisor)
+stop "$slow"
+timeout "$patience" "$hartfs" umount "$mnt" 2>"$tmp/err" &
+unmounting=$!
+wait_until has "$tmp/err" 'unmounted; waiting for the server' || fail "umount does not say that it waits: $(cat "$tmp/err")"
+kill -CONT "$slow"
+wait $unmounting || fail "umount of a slow mount ended with $?"
+gone "a slow end"
+
+# SIGHUP opens the log anew, whoever gets it, and unmounts nothing.
 do_mount
 for who in supervisor server both; do
 	mv "$log" "$log.1"
