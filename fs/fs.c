@@ -2,6 +2,7 @@
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
 #include "fs/capture/all.h"
+#include "fs/capture/index_wait.h"
 #include "fs/bytes/channels.h"
 #include "fs/diff/run.h"
 #include "fs/find/run.h"
@@ -341,6 +342,20 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 		void *ctx, struct hf_diag *diag)
 {
 	return hf_captures_index(&fs->captures, path, "", NULL, progress, ctx, diag);
+}
+
+int hf_fs_make_profiles(struct hf_fs *fs, const char *path, struct hf_diag *diag)
+{
+	struct hf_capture *capture;
+	struct hf_facts *facts = NULL;
+	int err = hf_capture_at(&fs->captures, path, &capture);
+
+	if (!err)
+		err = hf_capture_facts(capture, 0, &facts);
+	if (!err)
+		err = hf_profile_make_ahead(&fs->profiles, capture, facts);
+	hf_facts_unref(facts);
+	return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 }
 
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)

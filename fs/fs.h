@@ -106,6 +106,9 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
  */
 int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_tap_fn put,
 		       bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
+/* Makes the files in profile/ of an indexed capture that somebody will look for, so that they are listed from the first look
+ * on; waits. */
+int hf_fs_make_profiles(struct hf_fs *fs, const char *path, struct hf_diag *diag);
 /* The same in words, which say more of a description: false if there is nothing to say. Looks at nothing anew. */
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 /* Why the capture at path has no such file in its view directory; false if that is not known. Looks at nothing anew. */

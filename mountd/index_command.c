@@ -375,6 +375,15 @@ static void verify_item(struct worker *worker, uint64_t *chunks, uint64_t *bad, 
 	hf_library_fail(fs, path, hf_fs_compare(fs, path, tell_bad_file, worker, &own), &own, first);
 }
 
+static void make_profiles(const struct worker *worker, struct hartfs_diag *diag)
+{
+	struct hf_fs *fs = hf_library_fs(worker->work->archives[worker->item->archive].archive);
+	const char *path = worker->item->path;
+	struct hf_diag own = {0};
+
+	hf_library_fail(fs, path, hf_fs_make_profiles(fs, path, &own), &own, diag);
+}
+
 static void do_item(struct worker *worker)
 {
 	struct work *work = worker->work;
@@ -392,6 +401,8 @@ static void do_item(struct worker *worker)
 		hartfs_index(archive, item->path, on_progress, worker, &diag);
 	if (work->verify)
 		verify_item(worker, &chunks, &bad, &diag);
+	if (work->settings->profiles && !diag.error)
+		make_profiles(worker, &diag);
 	removed = work->verify && worker->bad_files;
 	HF_LOCKED(&work->lock);
 	work->partial -= item->percent;

@@ -135,6 +135,17 @@ for line in open(sys.argv[1]):
 print(count, len(used))
 END
 
+# A recording's pictures are listed from the first look on.
+listed_at_once() { # DIRECTORY NAME
+	local list
+	timeout "$patience" "$hartfs" mount "$1" "$mnt" || { fail "$1: mount ended with $?"; return; }
+	list=$(ls "$mnt/$2@zstf/hart0/profile")
+	for name in flame.svg overview.svg report.html callgrind.out; do
+		grep -qx "$name" <<<"$list" || fail "$1: the first look finds $list"
+	done
+	do_umount
+}
+
 # default MACHINE: the way of a new user, from the compiler to the name in the listing.
 default() {
 	local machine=$1 capture=$archive/$1/prog.zstf dir=$archive/$1/prog.d main bias listing distinct files
@@ -144,6 +155,7 @@ default() {
 	said ": $(count_of "$capture") instructions\$"
 	[ "$(grep -c '^  hartfs ' "$tmp/err")" = 3 ] || fail "$machine: not three things to try"
 	whole "$capture" 500000
+	listed_at_once "$archive/$machine" prog
 	# What one is told to try works.
 	sed -n 's/^  hartfs \(cat\|info\) /\1 /p' "$tmp/err" | while read -r line; do
 		eval "\"\$hartfs\" ${line%[|>]*}" >"$tmp/tried" && [ -s "$tmp/tried" ] || echo "$line"
