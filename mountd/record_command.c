@@ -323,6 +323,9 @@ static void make_ahead(const struct recording *rec)
 	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	/* A bar is for a terminal; what else is wrong is told to whoever asks something of the capture. */
+	if (!isatty(STDERR_FILENO))
+		posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	err = posix_spawn(&pid, "/proc/self/exe", &files, &how, args, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&how);
