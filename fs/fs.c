@@ -2,6 +2,7 @@
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
 #include "fs/capture/all.h"
+#include "fs/capture/index_wait.h"
 #include "fs/bytes/channels.h"
 #include "fs/diff/run.h"
 #include "fs/find/run.h"
@@ -107,7 +108,7 @@ static int run_search(struct hf_job *job, struct hf_worker *worker)
 	struct hf_fs *fs = HF_OWNER(job, struct hf_fs, search);
 
 	(void)worker;
-	return hf_tree_each_capture(&fs->tree, "", hf_captures_offer, &fs->captures);
+	return hf_tree_each_capture(&fs->tree, "", NULL, hf_captures_offer, &fs->captures);
 }
 
 static void end_search(struct hf_job *job, int err)
@@ -309,9 +310,9 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino)
 	return hf_tree_resolve(&fs->tree, path, ret_ino);
 }
 
-int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx)
+int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_wanted_fn wanted, hf_capture_fn fn, void *ctx)
 {
-	return hf_tree_each_capture(&fs->tree, under, fn, ctx);
+	return hf_tree_each_capture(&fs->tree, under, wanted, fn, ctx);
 }
 
 int hf_fs_each_file(struct hf_fs *fs, const char *view_dir, hf_file_fn fn, void *ctx)
@@ -341,6 +342,20 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 		void *ctx, struct hf_diag *diag)
 {
 	return hf_captures_index(&fs->captures, path, "", NULL, progress, ctx, diag);
+}
+
+int hf_fs_make_profiles(struct hf_fs *fs, const char *path, struct hf_diag *diag)
+{
+	struct hf_capture *capture;
+	struct hf_facts *facts = NULL;
+	int err = hf_capture_at(&fs->captures, path, &capture);
+
+	if (!err)
+		err = hf_capture_facts(capture, 0, &facts);
+	if (!err)
+		err = hf_profile_make_ahead(&fs->profiles, capture, facts);
+	hf_facts_unref(facts);
+	return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 }
 
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)

@@ -72,8 +72,9 @@ int hf_fs_read_each(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uin
 /* Paths, for the command line: "boot/dhry@zstf/hart0/listing.txt" to an inode (one reference held). */
 int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
 
-/* Captures found under the archive, one call each in the order of the tree; a false return stops. */
-int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
+/* Captures found under the archive, one call each in the order of the tree; a false return stops. wanted (NULL: all
+ * are) gets each path of a file or directory first: of what is not wanted nothing but its name is read. */
+int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_wanted_fn wanted, hf_capture_fn fn, void *ctx);
 
 /* What the last search of the whole archive could not look at, a directory that may not be read or a file, with the
  * reason; returns how many. fn (NULL: none) gets the first thousand and must not call back. */
@@ -105,6 +106,9 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
  */
 int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_tap_fn put,
 		       bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
+/* Makes the files in profile/ of an indexed capture that somebody will look for, so that they are listed from the first look
+ * on; waits. */
+int hf_fs_make_profiles(struct hf_fs *fs, const char *path, struct hf_diag *diag);
 /* The same in words, which say more of a description: false if there is nothing to say. Looks at nothing anew. */
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 /* Why the capture at path has no such file in its view directory; false if that is not known. Looks at nothing anew. */

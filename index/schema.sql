@@ -317,7 +317,9 @@ CREATE TABLE file (
 	version TEXT,                   -- of the format
 	harts TEXT                      -- a line for each: "<id> <insns> <attempts> <events> <chunks>
 	                                --   <texts> <samples> <markers> ", then
-	                                --   "<view>=<size> " for each of its views
+	                                --   "<view>=<size> " for each of its views; after these lines
+	                                --   "profile <id> <for whom> <size> <size> ..." for harts whose files in profile/
+	                                --   were made: in the order of fs/profile/profiles.def, -: there is none
 ) STRICT;
 
 -- ==== pack: application_id 0x48415250 "HARP", <sequence>.hfp

@@ -308,6 +308,9 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_AS_ROWS:
 		settings->mode = options[id].name;
 		return true;
+	case OPTION_PROFILES:
+		settings->profiles = true;
+		return true;
 	case OPTION_DRY_RUN:
 		settings->dry_run = true;
 		return true;

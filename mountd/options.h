@@ -59,7 +59,7 @@ struct hf_settings {
 	bool all_checksums;              /* of every byte of every view */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;
-	bool wait, block, direct, foreground, lazy, prune, dry_run, system, sources, json;
+	bool wait, block, direct, foreground, lazy, prune, profiles, dry_run, system, sources, json;
 	const char *output, *sysroot;    /* of record, output also of convert; NULL: not given */
 	const char *mode;                /* of sqlite3, in which sql prints rows; NULL: not given */
 	int verbosity;                   /* -2 .. 2 */

@@ -234,13 +234,21 @@ static int record(struct recording *rec)
 
 /* ---- what came of it ---- */
 
+#define PATH_SIZE (2 * PATH_MAX)
+
+static void put_path(const struct recording *rec, char path[PATH_SIZE])
+{
+	const char *dir = rec->settings->output ? rec->settings->output : "";
+
+	snprintf(path, PATH_SIZE, "%s%s%s.zstf", dir, *dir && dir[strlen(dir) - 1] != '/' ? "/" : "", rec->name);
+}
+
 static void tell_result(const struct recording *rec, const struct hf_record_result *result)
 {
-	const char *dir = rec->settings->output ? rec->settings->output : ".", *all = result->threads > 1 ? "all/" : "";
-	char path[2 * PATH_MAX], more[64] = "", *file;
+	const char *all = result->threads > 1 ? "all/" : "";
+	char path[PATH_SIZE], more[64] = "", *file;
 
-	snprintf(path, sizeof path, "%s%s%s.zstf", rec->settings->output ? dir : "",
-		 rec->settings->output && dir[strlen(dir) - 1] != '/' ? "/" : "", rec->name);
+	put_path(rec, path);
 	file = hf_record_quote(path);
 	if (result->threads > 1)
 		snprintf(more, sizeof more, " of %" PRIu32 " threads", result->threads);
@@ -299,6 +307,40 @@ static int tell(const struct recording *rec, int status)
 	return trouble || result.errnum ? HF_EXIT_FAILURE : WEXITSTATUS(status);
 }
 
+/* Indexes the capture with its pictures, in a process that confines itself: this one reads no capture. Standard output is the
+ * program's. Whatever becomes of it, the recording is there. */
+static void make_ahead(const struct recording *rec)
+{
+	char path[PATH_SIZE];
+	char *const args[] = {(char *)"hartfs", (char *)"index", (char *)(rec->settings->verbosity < 0 ? "-q" : "--profiles"),
+			      (char *)"--profiles", (char *)"--", path, NULL};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t defaults;
+	pid_t pid;
+	int err;
+
+	put_path(rec, path);
+	sigfillset(&defaults);
+	posix_spawnattr_init(&how);
+	posix_spawnattr_setsigdefault(&how, &defaults);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	/* A bar is for a terminal; what else is wrong is told to whoever asks something of the capture. */
+	if (!isatty(STDERR_FILENO))
+		posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	err = posix_spawn(&pid, "/proc/self/exe", &files, &how, args, environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&how);
+	if (err)
+		return;
+	child = pid;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	child = 0;
+}
+
 int hf_command_record(const struct hf_settings *settings)
 {
 	struct recording rec = {.settings = settings, .dirfd = -1};
@@ -317,6 +359,8 @@ int hf_command_record(const struct hf_settings *settings)
 			remove_output(&rec);
 		else if (!result.errnum && !hf_record_notes(settings, rec.dirfd, rec.name) && !status)
 			status = HF_EXIT_FAILURE;
+		if (result.insns && !result.errnum)
+			make_ahead(&rec);
 	}
 	hf_record_ring_free(rec.ring);
 	hf_record_plan_free(&rec.plan);

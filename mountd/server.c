@@ -120,6 +120,9 @@ static int mount_it(struct server *server)
 	}
 	if (hf_session_mount(&server->session, plan->mountpoint)) {
 		hf_log(3, "mounting on %s failed", plan->mountpoint);
+		if (geteuid() != 0)
+			hf_log(3, "only root mounts without fusermount3, of the package fuse3; cat, find, sql, top, diff, info "
+				  "and index need no mount");
 		return HF_EXIT_FAILURE;
 	}
 	if (!hf_mounts_find(plan->mountpoint, &entry) || !hf_mounts_is_ours(&entry)) {

@@ -76,9 +76,10 @@ int hf_syscalls_enter(pid_t server, bool audit, const char **ret_why)
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	int err = -ENOTSUP;
 
-	*ret_why = "libseccomp has no list of system calls for this machine";
+	*ret_why = "libseccomp does not know this machine";
 	if (!filter)
 		return err;
+	*ret_why = "this kernel has no seccomp, or refuses it";
 	/* Calls of another instruction set on the same machine too: nothing of ours makes one. */
 	err = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
 	if (!err)
@@ -89,10 +90,8 @@ int hf_syscalls_enter(pid_t server, bool audit, const char **ret_why)
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (!err)
 		err = add_all(filter, server);
-	if (!err) {
-		*ret_why = "this kernel has no seccomp, or refuses it";
+	if (!err)
 		err = seccomp_load(filter);
-	}
 	seccomp_release(filter);
 	return err;
 }

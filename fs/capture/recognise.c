@@ -221,6 +221,8 @@ static int add_recalled(const struct hf_shared *shared, const char *path, const 
 	    hf_stamp_same(&capture->stamp, &found->stamp)) {
 		capture->facts = facts;
 		capture->state = HF_CAPTURE_READY;
+		capture->profiles = entry->profiles ? strdup(entry->profiles) : NULL;
+		capture->profiles_of = 1;
 		facts = NULL;
 	}
 	pthread_mutex_unlock(&capture->lock);

@@ -52,6 +52,8 @@ struct hf_capture {
 	const struct hf_codec *codec;
 	enum hf_capture_state state;
 	struct hf_facts *facts; /* READY and FAILED: one reference */
+	char *profiles;		/* of version profiles_of: hf_catalogue_entry.profiles */
+	uint64_t profiles_of;
 	/* A version whose index files were examined (hf_index_examine); 0: none. */
 	uint64_t examined;  /* and not built since */
 	uint64_t absent;    /* and had no index, and was not built since */

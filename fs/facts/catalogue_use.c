@@ -286,6 +286,8 @@ void hf_catalogue_use_put(struct hf_capture *capture, const struct hf_facts *fac
 	entry.codec = capture->codec;
 	if (facts && capture->version != facts->version)
 		facts = NULL;
+	if (facts && capture->profiles && capture->profiles_of == facts->version)
+		entry.profiles = strdup(capture->profiles);
 	pthread_mutex_unlock(&capture->lock);
 	if (facts && entry.kind == HF_CATALOGUE_CAPTURE && !facts->failure.code)
 		err = fill_entry(shared->catalogue_use, facts, beside, &entry);

@@ -35,9 +35,9 @@ const char *hf_open_options(const struct hf_open *open, size_t view)
 	return open->capture->shared->views->options[view];
 }
 
-const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open)
+const struct hf_modes *hf_capture_bbv_modes(const struct hf_capture *capture)
 {
-	return &open->capture->shared->views->bbv_modes;
+	return &capture->shared->views->bbv_modes;
 }
 
 size_t hf_open_views(struct hf_capture *capture, const struct hf_symbol_files *files, struct hf_view_key *key)

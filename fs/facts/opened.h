@@ -45,7 +45,7 @@ bool hf_capture_has_summary(const struct hf_capture *capture, const struct hf_fa
 /* The parameters of a view for its encoder; NULL: none. */
 const char *hf_open_options(const struct hf_open *open, size_t view);
 /* The modes of profile/bbv.bb. */
-const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open);
+const struct hf_modes *hf_capture_bbv_modes(const struct hf_capture *capture);
 
 /* Whether the view is the stream itself: there is one hart, and the view is that of the stream's own format. */
 bool hf_open_is_original(const struct hf_open *open, size_t view);

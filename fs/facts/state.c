@@ -9,6 +9,9 @@
 #include "fs/facts/facts.h"
 #include "fs/facts/queue.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "waiting", "gone"};
 
 const char *hf_capture_state_name(enum hf_capture_state state)
@@ -30,6 +33,14 @@ static void log_failure(const struct hf_capture *capture, const struct hf_facts 
 	hf_facts_failure(facts, text, sizeof text);
 	hf_common_log(capture->common, capture->common->options.no_index ? 7 : 5, "%s: %s", capture->path,
 		      text);
+}
+
+/* What was made for other facts may have other sizes. */
+static void forget_profiles(struct hf_capture *capture)
+{
+	HF_LOCKED(&capture->lock);
+	free(capture->profiles);
+	capture->profiles = NULL;
 }
 
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
@@ -54,6 +65,8 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 	if (settled && failed && !told)
 		log_failure(capture, facts);
 	news = settled && !(old && hf_facts_same(old, facts));
+	if (news && old)
+		forget_profiles(capture);
 	hf_facts_unref(old);
 	if (!news)
 		return;
@@ -112,4 +125,55 @@ double hf_capture_seconds_left(const struct hf_capture *capture)
 	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)
 		return -1;
 	return spent * (double)(progress->total - progress->done) / (double)progress->done;
+}
+
+char *hf_capture_profiles(struct hf_capture *capture, uint64_t version)
+{
+	HF_LOCKED(&capture->lock);
+	return capture->profiles && capture->profiles_of == version ? strdup(capture->profiles) : NULL;
+}
+
+/* The lines of old, but for one that begins like line, then line; to be freed. NULL: out of memory. */
+static char *add_line(const char *old, const char *line)
+{
+	const size_t words = strlen(HF_CATALOGUE_PROFILE), same = words + strcspn(line + words, " ") + 1;
+	char *text = malloc(strlen(old) + strlen(line) + 1), *at = text;
+
+	if (!text)
+		return NULL;
+	while (*old) {
+		const size_t n = strcspn(old, "\n") + 1;
+
+		if (strncmp(old, line, same) != 0) {
+			memcpy(at, old, n);
+			at += n;
+		}
+		old += n;
+	}
+	memcpy(at, line, strlen(line) + 1);
+	for (at = text; strlen(at) > HF_CAPTURE_PROFILES;)
+		at += strcspn(at, "\n") + 1;
+	memmove(text, at, strlen(at) + 1);
+	return text;
+}
+
+void hf_capture_remember_profile(struct hf_capture *capture, uint64_t version, const char *line)
+{
+	struct hf_facts *facts = NULL;
+	char *text = NULL;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->version == version && capture->facts) {
+		facts = hf_facts_ref(capture->facts);
+		text = add_line(capture->profiles && capture->profiles_of == version ? capture->profiles : "", line);
+	}
+	if (text) {
+		free(capture->profiles);
+		capture->profiles = text;
+		capture->profiles_of = version;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	if (text)
+		hf_catalogue_use_put(capture, facts);
+	hf_facts_unref(facts);
 }

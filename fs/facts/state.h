@@ -17,6 +17,13 @@ bool hf_capture_may_try(struct hf_capture *capture, int err);
  * reference of its own. */
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts);
 
+/* What is remembered of hartN/profile/ in that version, as lines (hf_catalogue_entry.profiles), to be freed; NULL: nothing. */
+char *hf_capture_profiles(struct hf_capture *capture, uint64_t version);
+/* Remembers a line, in place of an earlier one with the same first two words; also in the catalogue. */
+void hf_capture_remember_profile(struct hf_capture *capture, uint64_t version, const char *line);
+/* So many bytes of lines are remembered, the latest ones. */
+#define HF_CAPTURE_PROFILES ((size_t)32 << 10)
+
 /* Whether the capture could not be indexed, or not be opened in its format: why, also in words (text may be NULL). */
 #define HF_FAILURE_SIZE 1024
 bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size);

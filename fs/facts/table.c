@@ -29,6 +29,7 @@ void hf_table_fini(struct hf_capture_table *table)
 		hf_load_addresses_unref(capture->load_addresses.addresses);
 		pthread_mutex_destroy(&capture->load_addresses.lock);
 		free(capture->complaint);
+		free(capture->profiles);
 		pthread_mutex_destroy(&capture->lock);
 		pthread_cond_destroy(&capture->changed);
 		free(capture);

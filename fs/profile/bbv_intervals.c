@@ -75,7 +75,7 @@ static int cut_by_modes(const struct hf_profile_source *source, struct hf_bbv_in
 
 int hf_bbv_intervals_find(const struct hf_profiled *of, uint64_t length, struct hf_bbv_intervals *ret_intervals)
 {
-	*ret_intervals = (struct hf_bbv_intervals){.length = length, .modes = hf_open_bbv_modes(of->source->open)};
+	*ret_intervals = (struct hf_bbv_intervals){.length = length, .modes = hf_capture_bbv_modes(of->source->open->capture)};
 	return ret_intervals->modes->named ? cut_by_modes(of->source, ret_intervals)
 					   : cut_evenly(of->source, ret_intervals);
 }

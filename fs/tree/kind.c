@@ -543,17 +543,17 @@ static bool each_profile_in(const struct hf_look *look, struct hf_node_key key, 
 static bool each_profile_sized(const struct hf_look *look, struct hf_node_key key)
 {
 	struct hf_profiles *profiles = look->tree->profiles;
+	uint64_t size[HF_PROFILE_FILES];
 	struct hf_profile_text text;
 	bool more = true;
 
 	if (!get_profile_key(&key, look->facts, &text))
 		return true;
 	hf_profile_looked(profiles, &text);
-	for (key.view = 0; more && key.view < HF_PROFILE_FILES; key.view++) {
-		text.file = (enum hf_profile_file)key.view;
-		if (hf_profile_size(profiles, &text) != HF_NOWHERE)
-			more = offer(look, hf_profile_name(text.file), &key);
-	}
+	hf_profile_sizes(profiles, &text, size);
+	for (key.view = 0; more && key.view < HF_PROFILE_FILES; key.view++)
+		if (size[key.view] != HF_NOWHERE)
+			more = offer(look, hf_profile_name((enum hf_profile_file)key.view), &key);
 	return more;
 }
 

@@ -27,6 +27,7 @@ enum hf_catalogue_kind {
 enum hf_text { HF_TEXT_INFO, HF_TEXT_ERRORS, HF_TEXTS };
 
 #define HF_KNOWN_VERSION_SIZE 32
+#define HF_CATALOGUE_PROFILE "profile "
 
 /* What is known of one version of an indexed capture as a whole. */
 struct hf_known {
@@ -56,6 +57,8 @@ struct hf_catalogue_entry {
 	size_t hart_count;
 	struct hf_index_hart *hart;      /* by id: HF_HART_RECORDS, if it is there, is the last */
 	uint64_t *size;                  /* [hart_count * view_count], HF_NOWHERE: no such view */
+	/* Lines that begin with HF_CATALOGUE_PROFILE, of whoever put them; NULL: none. */
+	char *profiles;
 };
 
 /* Frees the members of an entry that was found. */

@@ -121,6 +121,16 @@ static bool take_hart(const struct hf_catalogue_views *views, const char **at, s
 	return true;
 }
 
+/* The lines after those of harts. */
+static int take_profiles(const char *text, struct hf_catalogue_entry *entry)
+{
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		if (strncmp(line, HF_CATALOGUE_PROFILE, strlen(HF_CATALOGUE_PROFILE)) != 0 || !strchr(line, '\n'))
+			return HF_ERR_STATE;
+	entry->profiles = strdup(text);
+	return entry->profiles ? 0 : HF_ERR_NOMEM;
+}
+
 static int take_harts(const struct hf_catalogue_views *views, const char *text, struct hf_catalogue_entry *entry)
 {
 	size_t lines = 0;
@@ -131,7 +141,7 @@ static int take_harts(const struct hf_catalogue_views *views, const char *text, 
 	entry->size = calloc(lines * views->count + 1, sizeof *entry->size);
 	if (!entry->hart || !entry->size)
 		return HF_ERR_NOMEM;
-	while (*text) {
+	while (isdigit((unsigned char)*text)) {
 		struct hf_index_hart *hart = &entry->hart[entry->hart_count];
 
 		if (entry->hart_count == lines ||
@@ -140,7 +150,7 @@ static int take_harts(const struct hf_catalogue_views *views, const char *text, 
 			return HF_ERR_STATE;
 		entry->hart_count++;
 	}
-	return 0;
+	return *text ? take_profiles(text, entry) : 0;
 }
 
 static int take_indexed(const struct hf_catalogue_views *views, const char *const *text,
@@ -187,6 +197,7 @@ void hf_catalogue_clear(struct hf_catalogue_entry *entry)
 {
 	free(entry->hart);
 	free(entry->size);
+	free(entry->profiles);
 	*entry = (struct hf_catalogue_entry){0};
 }
 
@@ -211,6 +222,9 @@ static char *put_harts(const struct hf_catalogue_views *views, const struct hf_c
 				fprintf(out, "%s=%" PRIu64 " ", views->name[k], entry->size[i * views->count + k]);
 		fputc('\n', out);
 	}
+	/* They are left out rather than all of it. */
+	if (entry->profiles && !fflush(out) && size + strlen(entry->profiles) < HF_CATALOGUE_LINES_LIMIT)
+		fputs(entry->profiles, out);
 	if (fclose(out)) {
 		free(text);
 		return NULL;
@@ -254,6 +268,7 @@ int hf_catalogue_row_new(const struct hf_catalogue_views *views, const char *pat
 
 	row.entry.hart = NULL;
 	row.entry.size = NULL;
+	row.entry.profiles = NULL;
 	row.entry.hart_count = 0;
 	row.entry.known.original = -1;
 	if (entry->kind >= HF_CATALOGUE_CAPTURE) {

@@ -135,6 +135,17 @@ for line in open(sys.argv[1]):
 print(count, len(used))
 END
 
+# A recording's pictures are listed from the first look on.
+listed_at_once() { # DIRECTORY NAME
+	local list
+	timeout "$patience" "$hartfs" mount "$1" "$mnt" || { fail "$1: mount ended with $?"; return; }
+	list=$(ls "$mnt/$2@zstf/hart0/profile")
+	for name in flame.svg overview.svg report.html callgrind.out; do
+		grep -qx "$name" <<<"$list" || fail "$1: the first look finds $list"
+	done
+	do_umount
+}
+
 # default MACHINE: the way of a new user, from the compiler to the name in the listing.
 default() {
 	local machine=$1 capture=$archive/$1/prog.zstf dir=$archive/$1/prog.d main bias listing distinct files
@@ -144,6 +155,7 @@ default() {
 	said ": $(count_of "$capture") instructions\$"
 	[ "$(grep -c '^  hartfs ' "$tmp/err")" = 3 ] || fail "$machine: not three things to try"
 	whole "$capture" 500000
+	listed_at_once "$archive/$machine" prog
 	# What one is told to try works.
 	sed -n 's/^  hartfs \(cat\|info\) /\1 /p' "$tmp/err" | while read -r line; do
 		eval "\"\$hartfs\" ${line%[|>]*}" >"$tmp/tried" && [ -s "$tmp/tried" ] || echo "$line"
@@ -184,6 +196,9 @@ cd "$src" || exit 1
 printf 'a line\n' | "$hartfs" record -q -o "$tmp/o" ./riscv64/prog echo -o --system -- x >"$tmp/out" 2>"$tmp/err"
 [ "$(tail -n +2 "$tmp/out" | tr '\n' ' ')" = "a line ./riscv64/prog echo -o --system -- x " ] || fail "passed on: $(cat "$tmp/out")"
 [ -s "$tmp/err" ] && fail "quiet: $(cat "$tmp/err")"
+# That there is no place for an index is no trouble of a recording.
+XDG_CACHE_HOME=/proc/none "$hartfs" record -q -o "$tmp/n" ./riscv64/prog >"$tmp/out" 2>"$tmp/err" || fail "without a cache: status $?"
+[ -s "$tmp/err" ] && fail "without a cache: $(cat "$tmp/err")"
 record 7 -o "$tmp/o" "$src/riscv64/prog" fail
 whole "$tmp/o/prog-2.zstf" 500000
 PATH=$src/aarch64:$PATH record 7 -o "$tmp/o" prog fail

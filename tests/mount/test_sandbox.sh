@@ -122,16 +122,7 @@ do_umount
 
 # A kernel without Landlock.
 command -v python3 >/dev/null || skip "python3 is needed for the rest"
-cat >"$tmp/without.py" <<-'END'
-	import ctypes, os, struct, sys
-	code = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x50000 | 38), (0x06, 0, 0, 0x7fff0000)]
-	text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in code))
-	program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(text)))
-	libc = ctypes.CDLL(None)
-	assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
-	os.execv(sys.argv[1], sys.argv[1:])
-END
-without() { timeout "$patience" python3 "$tmp/without.py" "$hartfs" "$@" --index-dir "$index"; }
+without() { timeout "$patience" python3 "$(dirname "$0")/../lib/without.py" landlock "$hartfs" "$@" --index-dir "$index"; }
 for options in allow_other allow_other,sandbox=required sandbox=required; do
 	without mount -o $options "$archive" "$mnt" 2>"$tmp/err" && fail "-o $options without Landlock is mounted"
 	is_mounted "$mnt" && fail "-o $options without Landlock stays mounted"
@@ -145,6 +136,11 @@ without cat "$archive/notes.md" >/dev/null 2>"$tmp/err" || fail "cat without Lan
 [ -s "$tmp/err" ] && fail "cat without Landlock says $(cat "$tmp/err")"
 without verify --sandbox=required "$archive/mini" >/dev/null 2>"$tmp/err" && fail "verify --sandbox=required"
 grep -q 'required, but this kernel has no Landlock' "$tmp/err" || fail "verify --sandbox=required: $(cat "$tmp/err")"
+# A kernel without seccomp has no Landlock either; both are said.
+timeout "$patience" python3 "$(dirname "$0")/../lib/without.py" landlock,seccomp "$hartfs" cat -v --index-dir "$index" "$archive/notes.md" \
+	>/dev/null 2>"$tmp/err" || fail "cat without seccomp: $(cat "$tmp/err")"
+[ "$filter" = 0 ] || grep -q 'this kernel has no Landlock; no seccomp: this kernel has no seccomp' "$tmp/err" ||
+	fail "cat -v without seccomp: $(cat "$tmp/err")"
 
 # Root without its capabilities cannot write where only somebody else may.
 mkdir -m 700 "$tmp/theirs"

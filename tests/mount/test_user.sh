@@ -66,5 +66,14 @@ setpriv --reuid 65534 --regid 65534 --clear-groups bash -c 'exec 3<>/dev/fuse' 2
 HARTFS_BIN=$tmp/hartfs TMPDIR=$tmp/user
 export HARTFS_BIN TMPDIR
 mkdir "$TMPDIR" && chown 65534:65534 "$TMPDIR"
+# Without fusermount3 it is said what to do.
+: >"$tmp/nothing"
+mkdir "$TMPDIR/mnt" && chown 65534:65534 "$TMPDIR/mnt"
+mount --bind "$tmp/nothing" "$(command -v fusermount3)" || skip "fusermount3 cannot be hidden"
+setpriv --reuid 65534 --regid 65534 --clear-groups "$HARTFS_BIN" mount --index-dir "$TMPDIR/index" "$archive" "$TMPDIR/mnt" \
+	2>"$tmp/err" && fail "mounted without fusermount3"
+grep -q 'fusermount3.*need no mount' "$tmp/err" || fail "without fusermount3: $(cat "$tmp/err")"
+umount "$(command -v fusermount3)"
+[ "$failures" = 0 ] || exit 1
 setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$TMPDIR" bash "$(readlink -f "$0")" inside
 exit $?

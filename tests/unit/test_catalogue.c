@@ -109,6 +109,7 @@ static struct hf_catalogue_entry make_entry(uint64_t i, struct hf_index_hart har
 	entry.hart_count = 1 + i % 3;
 	entry.hart = hart;
 	entry.size = size;
+	entry.profiles = i % 2 ? (char *)"profile 0 00 1 - ? \nprofile 100 00 7 \n" : NULL;
 	for (size_t k = 0; k < entry.hart_count; k++)
 		hart[k] = (struct hf_index_hart){.id = k == 2 ? HF_HART_RECORDS : (uint32_t)(k * 100),
 						 .insns = i,
@@ -164,6 +165,7 @@ static bool found(struct hf_catalogue *cat, uint64_t i)
 	CHECK_STR(got.known.version, want.known.version);
 	CHECK(got.known.arch == want.known.arch && got.known.isa == want.known.isa && got.known.xlen == want.known.xlen);
 	CHECK_EQ(got.known.original, want.known.original);
+	CHECK(got.profiles ? want.profiles && !strcmp(got.profiles, want.profiles) : !want.profiles);
 	CHECK(got.known.undecoded.code == want.known.undecoded.code && got.known.undecoded.offset == want.known.undecoded.offset &&
 	      got.known.undecoded.detail == want.known.undecoded.detail && got.known.undecoded.space == want.known.undecoded.space);
 	CHECK_EQ(got.hart_count, want.hart_count);
@@ -457,6 +459,8 @@ static void test_hostile(void)
 		"UPDATE file SET harts = '1 0 0 0 1 ' || char(10) || '1 0 0 0 1 ' || char(10)",
 		"UPDATE file SET harts = '1 0 0 0 1 ' || char(10) || '0 0 0 0 1 ' || char(10)",
 		"UPDATE file SET harts = '0 0 0 0 1 =' || char(10)",
+		"UPDATE file SET harts = '0 0 0 0 1 0 0 0 ' || char(10) || 'profile 0 0 1 '",
+		"UPDATE file SET harts = '0 0 0 0 1 0 0 0 ' || char(10) || 'profil 0 0 1 ' || char(10)",
 		"UPDATE file SET harts = harts || ' '", "UPDATE file SET version = printf('%1000d', 1)",
 		"UPDATE meta SET complete = 0", "UPDATE meta SET path = 'x'", "UPDATE meta SET inode = -1",
 		"UPDATE meta SET views = ''", "DELETE FROM meta", "DELETE FROM file",
