@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "only root can make a system" >&2; exit 1; }
 install_packages debootstrap git
 mirror=${MIRROR:-http://deb.debian.org/debian}
+commit=$(git rev-parse HEAD)
 work=${1:-$(mktemp -d)}
 
 leave() {
@@ -41,17 +42,19 @@ mkdir -p "$work"
 if [ ! -e "$work/bare/etc/debian_version" ]; then
 	debootstrap --variant=minbase bookworm "$work/bare" "$mirror" >/dev/null
 	cp /etc/resolv.conf "$work/bare/etc/"
+	# The system is thrown away: nothing waits for the disk.
+	echo force-unsafe-io >"$work/bare/etc/dpkg/dpkg.cfg.d/unsafe"
 fi
 
 echo "== the demo and the package"
 new_system maker
 mkdir "$work/maker/hartfs"
-git archive HEAD | tar -x -C "$work/maker/hartfs"
+git archive $commit | tar -x -C "$work/maker/hartfs"
 inside maker bash -c 'cd /hartfs && contrib/demo.sh'
 inside maker bash -c "apt-get install -y -q --no-install-recommends $PACKAGING_PACKAGES"
 for place in /one /another/place; do
 	mkdir -p "$work/maker$place/hartfs"
-	git archive HEAD | tar -x -C "$work/maker$place/hartfs"
+	git archive $commit | tar -x -C "$work/maker$place/hartfs"
 	inside maker bash -c "cd $place/hartfs && dpkg-buildpackage -b -us -uc && rm ../*.buildinfo ../*.changes"
 	(cd "$work/maker$place" && sha256sum *.deb) | tee "$work/maker$place.sums"
 done

@@ -4,6 +4,7 @@
 # (a build needs no pandoc then). The same bytes wherever it is made with the same pandoc and xz.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd) out=$PWD
+command -v pandoc >/dev/null || { echo "pandoc is needed, for the manual pages" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake -S "$source" -B "$work/build" -G Ninja -DHARTFS_TESTS=OFF >/dev/null

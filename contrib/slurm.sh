@@ -44,7 +44,9 @@ export SLURM_CONF=$work/slurm.conf PATH=$work/bin:$PATH
 end() {
 	for mnt in "$work"/mnt*; do "$hartfs" umount --quiet --lazy "$mnt" 2>/dev/null || true; done
 	for daemon in slurmd slurmctld; do
-		[ -s "$work/$daemon.pid" ] && kill "$(cat "$work/$daemon.pid")" && tail -s 0.1 -f /dev/null --pid "$(cat "$work/$daemon.pid")"
+		# It removes the file when it ends.
+		pid=$(cat "$work/$daemon.pid" 2>/dev/null) || continue
+		kill "$pid" && tail -s 0.1 -f /dev/null --pid "$pid"
 	done
 	rm -rf --one-file-system "$work"
 }

@@ -108,7 +108,7 @@ static int run_search(struct hf_job *job, struct hf_worker *worker)
 	struct hf_fs *fs = HF_OWNER(job, struct hf_fs, search);
 
 	(void)worker;
-	return hf_tree_each_capture(&fs->tree, "", hf_captures_offer, &fs->captures);
+	return hf_tree_each_capture(&fs->tree, "", NULL, hf_captures_offer, &fs->captures);
 }
 
 static void end_search(struct hf_job *job, int err)
@@ -310,9 +310,9 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino)
 	return hf_tree_resolve(&fs->tree, path, ret_ino);
 }
 
-int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx)
+int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_wanted_fn wanted, hf_capture_fn fn, void *ctx)
 {
-	return hf_tree_each_capture(&fs->tree, under, fn, ctx);
+	return hf_tree_each_capture(&fs->tree, under, wanted, fn, ctx);
 }
 
 int hf_fs_each_file(struct hf_fs *fs, const char *view_dir, hf_file_fn fn, void *ctx)

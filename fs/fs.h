@@ -72,8 +72,9 @@ int hf_fs_read_each(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uin
 /* Paths, for the command line: "boot/dhry@zstf/hart0/listing.txt" to an inode (one reference held). */
 int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
 
-/* Captures found under the archive, one call each in the order of the tree; a false return stops. */
-int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
+/* Captures found under the archive, one call each in the order of the tree; a false return stops. wanted (NULL: all
+ * are) gets each path of a file or directory first: of what is not wanted nothing but its name is read. */
+int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_wanted_fn wanted, hf_capture_fn fn, void *ctx);
 
 /* What the last search of the whole archive could not look at, a directory that may not be read or a file, with the
  * reason; returns how many. fn (NULL: none) gets the first thousand and must not call back. */

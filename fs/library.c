@@ -265,7 +265,7 @@ int hartfs_each_capture(struct hartfs_archive *archive, const char *under,
 	int error;
 
 	if (!archive->capture)
-		return hf_library_fail(archive->fs, NULL, hf_fs_each_capture(archive->fs, under, fn, ctx), NULL, diag);
+		return hf_library_fail(archive->fs, NULL, hf_fs_each_capture(archive->fs, under, NULL, fn, ctx), NULL, diag);
 	if (capture_called(archive, under, &error, diag))
 		fn(ctx, "", "");
 	return error;

@@ -131,16 +131,14 @@ struct views {
 	uint32_t hart; /* whose profile was offered last */
 };
 
-/* Directories list them when they were made. A name with a "*" is not one of a file. */
+/* Directories list them when they were made. */
 static void offer_profile(const struct line *line, uint32_t hart)
 {
-	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++) {
-		char name[64];
+	char name[HF_PROFILE_PATH];
 
-		snprintf(name, sizeof name, "hart%" PRIu32 "/profile/%s", hart, hf_profile_name(file));
-		if (!strchr(name, '*'))
+	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++)
+		if (hf_profile_path(file, hart, name))
 			offer_all(line, name, "");
-	}
 }
 
 static bool offer_view(void *ctx, const struct hartfs_file *file)
@@ -148,6 +146,8 @@ static bool offer_view(void *ctx, const struct hartfs_file *file)
 	struct views *views = ctx;
 
 	offer_all(views->line, file->path + views->skip, "");
+	if (strncmp(file->path + views->skip, "all/", 4) == 0)
+		offer_profile(views->line, HF_HART_RECORDS);
 	if (file->hart != views->hart && file->hart != HARTFS_NO_HART)
 		offer_profile(views->line, file->hart);
 	views->hart = file->hart;

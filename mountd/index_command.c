@@ -127,18 +127,23 @@ struct finder {
 	bool out_of_memory;
 };
 
+static bool is_wanted(void *ctx, const char *path)
+{
+	const struct finder *finder = ctx;
+	const struct hf_settings *settings = finder->work->settings;
+
+	return !settings->shards || hash_path(path) % settings->shards == settings->shard;
+}
+
 static bool add_capture(void *ctx, const char *path, const char *view_dir)
 {
 	struct finder *finder = ctx;
 	struct work *work = finder->work;
-	const struct hf_settings *settings = work->settings;
 	char *copy;
 
 	(void)view_dir;
 	if (interrupted)
 		return false;
-	if (settings->shards && hash_path(path) % settings->shards != settings->shard)
-		return true;
 	copy = strdup(path);
 	if (!copy || hf_array_reserve(&work->items, work->item_count + 1, &work->item_room, sizeof *work->items)) {
 		free(copy);
@@ -186,6 +191,7 @@ static bool add_operand(struct work *work, const struct operand *operand)
 	struct hartfs_diag diag = {0};
 	const struct archive *archive;
 	const size_t before = work->item_count;
+	struct hf_fs *fs;
 
 	if (operand->archive == SIZE_MAX)
 		return false;
@@ -193,10 +199,11 @@ static bool add_operand(struct work *work, const struct operand *operand)
 	archive = &work->archives[operand->archive];
 	if (!archive->archive)
 		return false;
-	if (operand->name)
+	fs = hf_library_fs(archive->archive);
+	if (!operand->name)
+		hf_library_fail(fs, NULL, hf_fs_each_capture(fs, "", is_wanted, add_capture, &finder), NULL, &diag);
+	else if (is_wanted(&finder, operand->name))
 		add_capture(&finder, operand->name, NULL);
-	else
-		hartfs_each_capture(archive->archive, "", add_capture, &finder, &diag);
 	if (finder.out_of_memory)
 		hf_say(stderr, "hartfs: %s: out of memory", archive->opened.directory);
 	else if (diag.error)

@@ -245,6 +245,7 @@ static void put_path(const struct recording *rec, char path[PATH_SIZE])
 
 static void tell_result(const struct recording *rec, const struct hf_record_result *result)
 {
+	const char *all = result->threads > 1 ? "all/" : "";
 	char path[PATH_SIZE], more[64] = "", *file;
 
 	put_path(rec, path);
@@ -253,9 +254,12 @@ static void tell_result(const struct recording *rec, const struct hf_record_resu
 		snprintf(more, sizeof more, " of %" PRIu32 " threads", result->threads);
 	hf_say(stderr, "hartfs record: %s: %" PRIu64 " instructions%s", path, result->insns, more);
 	if (file)
-		fprintf(stderr, "Try:\n  hartfs top %s\n  hartfs cat %s %sflame.svg > flame.svg\n  hartfs cat %s %s\n",
-			file, file, result->threads > 1 ? "all/" : "", file,
-			result->threads > 1 ? "all/listing.txt | less" : "overview.svg > overview.svg");
+		fprintf(stderr,
+			"Try:\n  hartfs top %s\n  hartfs cat %s %sflame.svg > flame.svg\n"
+			"  hartfs cat %s %soverview.svg > overview.svg\n",
+			file, file, all, file, all);
+	if (file && *all)
+		fprintf(stderr, "  hartfs cat %s all/listing.txt | less\n", file);
 	free(file);
 }
 
@@ -323,6 +327,9 @@ static void make_ahead(const struct recording *rec)
 	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	/* A bar is for a terminal; what else is wrong is told to whoever asks something of the capture. */
+	if (!isatty(STDERR_FILENO))
+		posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	err = posix_spawn(&pid, "/proc/self/exe", &files, &how, args, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&how);

@@ -103,16 +103,14 @@ static void offer(struct search *s, const char *path)
 	add(s, path, inside ? strcspn(path, "/") + !!strchr(path, '/') : strlen(path));
 }
 
-/* Directories list them when they were made. A name with a "*" is not one of a file. */
+/* Directories list them when they were made. */
 static void offer_profiles(struct search *s, uint32_t hart)
 {
-	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++) {
-		char path[64];
+	char path[HF_PROFILE_PATH];
 
-		snprintf(path, sizeof path, "hart%" PRIu32 "/profile/%s", hart, hf_profile_name(file));
-		if (!strchr(path, '*'))
+	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++)
+		if (hf_profile_path(file, hart, path))
 			offer(s, path);
-	}
 }
 
 static bool offer_file(void *ctx, const struct hartfs_file *file)
@@ -122,8 +120,11 @@ static bool offer_file(void *ctx, const struct hartfs_file *file)
 	int n;
 
 	offer(s, file->path + s->skip);
-	if (file->hart == HARTFS_NO_HART)
+	if (file->hart == HARTFS_NO_HART) {
+		if (strncmp(file->path + s->skip, "all/", 4) == 0)
+			offer_profiles(s, HF_HART_RECORDS);
 		return true;
+	}
 	if (file->hart != s->hart)
 		offer_profiles(s, file->hart);
 	s->hart = file->hart;

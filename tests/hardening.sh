@@ -23,6 +23,9 @@ fi
 if [ "$(uname -m)" = x86_64 ]; then
 	objdump -d --disassemble=main "$program" | grep -q endbr64 || bad "no landing pads for indirect branches"
 	readelf -n "$program" 2>/dev/null | grep -q SHSTK || bad "not marked for shadow stacks"
+	# What contrib/portable.sh takes along for another machine's QEMU.
+	[ -n "$instrumented" ] || ! readelf -W --dyn-syms "$2/hartfs_capture.so" | grep -E 'GLIBC_2\.3[1-9]' ||
+		bad "the plugin for QEMU needs a newer C library than 2.30"
 fi
 
 # A coverage build names the files that it writes its counts to.

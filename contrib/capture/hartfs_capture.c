@@ -26,6 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The oldest name of the function, so that QEMU of a machine with an older C library than the build's can load this. */
+#if defined(__GLIBC__) && defined(__x86_64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+#endif
+
 typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;

@@ -5,6 +5,7 @@
 #include "fs/archive/acl.h"
 #include "index/base/libc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -300,6 +301,43 @@ int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int 
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+/* 0: it vanished, or is skipped. */
+static mode_t type_of(const struct hf_archive *archive, int dirfd, const struct dirent *entry)
+{
+	struct stat st;
+
+	if (entry->d_type != DT_UNKNOWN && (entry->d_type != DT_DIR || !archive->skip_count))
+		return DTTOIF(entry->d_type);
+	return hf_archive_stat_at(archive, dirfd, entry->d_name, &st) ? 0 : st.st_mode & S_IFMT;
+}
+
+int hf_archive_list(const struct hf_archive *archive, int dirfd, int (*fn)(void *ctx, const char *name, mode_t type),
+		    void *ctx)
+{
+	const int fd = dup(dirfd);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int err = 0;
+
+	if (!stream) {
+		err = hf_archive_error(errno);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (errno = 0, entry = readdir(stream))) {
+		const bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+		const mode_t type = dots ? 0 : type_of(archive, dirfd, entry);
+
+		if (type)
+			err = fn(ctx, entry->d_name, type);
+	}
+	if (!err && errno)
+		err = hf_archive_error(errno);
+	closedir(stream);
+	return err;
 }
 
 int hf_archive_readlink(const struct hf_archive *archive, const char *path, char *buf, size_t size)

@@ -36,6 +36,10 @@ int hf_archive_open_file(const struct hf_archive *archive, const char *path, int
 /* The same as a source; takes fd. */
 int hf_archive_source(const struct hf_archive *archive, int fd, struct hf_src **ret_src, struct hf_diag *diag);
 int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int *ret_fd);
+/* Gives fn the names of an open directory that nothing was read of yet, in no order, but "." and "..", with the type of
+ * each as in st_mode. None of skipped directories. The first error of fn ends it. */
+int hf_archive_list(const struct hf_archive *archive, int dirfd, int (*fn)(void *ctx, const char *name, mode_t type),
+		    void *ctx);
 /* The target, terminated; HF_ERR_LIMIT if it does not fit. */
 int hf_archive_readlink(const struct hf_archive *archive, const char *path, char *buf, size_t size);
 

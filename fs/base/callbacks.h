@@ -9,6 +9,8 @@
 
 struct hartfs_file;
 
+/* Whether a path, which may be one of a capture, is to be looked at: asked before it is. */
+typedef bool (*hf_wanted_fn)(void *ctx, const char *path);
 /* A capture that was found. False stops. */
 typedef bool (*hf_capture_fn)(void *ctx, const char *path, const char *view_dir);
 /* A file of a view directory. False stops. */

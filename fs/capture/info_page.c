@@ -248,6 +248,10 @@ static void put_harts(struct hf_sink *sink, const struct hf_facts *facts)
 		begin_line(sink, "pictures");
 		hf_sink_printf(sink, "overview.svg, flame.svg, report.html; hartN/profile/README.txt has all");
 	}
+	if (facts->known.merged_size != HF_NOWHERE) {
+		begin_line(sink, "");
+		hf_sink_printf(sink, "all/overview.svg, all/flame.svg, of all harts");
+	}
 	for (; i < facts->hart_count && i < HARTS_SHOWN; i++)
 		put_hart(sink, &facts->hart[i], facts->hart_count == 1);
 	if (i == facts->hart_count)

@@ -19,6 +19,7 @@ struct hf_profile_source {
 	uint64_t first, end; /* ordinals of the instructions */
 	bool slice;	     /* as in struct hf_profile_text */
 	bool decodes;	     /* these are few enough to be decoded */
+	bool by_chunks;	     /* pictures are made of the summary all the same, if there is one */
 	bool (*stop)(void *ctx);
 	void *ctx;
 };

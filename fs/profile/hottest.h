@@ -14,6 +14,7 @@
 struct hf_hottest_function {
 	uint64_t start; /* of the symbol; without one, of the page */
 	const struct hf_symbol *symbol;
+	uint8_t kind; /* the caller's */
 	float all, part[HF_HOTTEST_PARTS]; /* instructions */
 };
 

@@ -4,7 +4,6 @@
  * data. Clicking a 32nd of it leads to that slice.
  */
 #include "fs/base/human.h"
-#include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/overview_parts.h"
 #include "fs/profile/pictures.h"
@@ -13,12 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Pixels from top to bottom, of ordinals and of times; ticks of the axis. */
-enum { AXIS = 24, TIME = 14, TICKS = 4 };
-
-/* A slice of so many instructions is looked at as text. */
-#define LISTED UINT64_C(100000)
 
 /* ---- code and data ---- */
 
@@ -127,119 +120,6 @@ static int put_data(struct hf_overview *o)
 	return o->data.map->count ? put_map(o, &o->data) : 0;
 }
 
-/* ---- time ---- */
-
-static void say_ordinal(struct hf_overview *o, uint64_t ordinal)
-{
-	char text[HF_HUMAN_SIZE];
-
-	if (ordinal >= UINT64_C(100000000))
-		hf_svg_say(&o->svg, "%s M", hf_human_count(text, ordinal / 1000000));
-	else
-		hf_svg_say(&o->svg, "%s", hf_human_count(text, ordinal));
-}
-
-/* From left to right, at each step-th tick. */
-static void put_ticks(struct hf_overview *o, uint32_t step, bool time)
-{
-	static const char *const anchors[TICKS + 1] = {"start", "middle", "middle", "middle", "end"};
-	const uint64_t *start = o->t->part.start;
-	char text[HF_HUMAN_SIZE];
-
-	for (uint32_t i = 0; i <= TICKS; i += step) {
-		const uint32_t part = i * HF_HOTTEST_PARTS / TICKS, x = HF_OVERVIEW_PLOT_X + HF_OVERVIEW_PLOT_W * i / TICKS;
-
-		if (time && !o->timed[part])
-			continue;
-		hf_svg_open(&o->svg, "text", "x=\"%" PRIu32 ".%02" PRIu32 "%%\" y=\"%" PRIu32 "\" text-anchor=\"%s\"",
-			    x / 100, x % 100, o->y + 15, anchors[i]);
-		if (time)
-			hf_svg_say(&o->svg, "%s", hf_human_count(text, o->time[part]));
-		else
-			say_ordinal(o, i == TICKS && o->t->insns ? start[part] - 1 : start[part]);
-		hf_svg_close(&o->svg);
-	}
-}
-
-static bool has_time(const struct hf_overview *o)
-{
-	bool timed = false;
-
-	for (uint32_t i = 0; i <= TICKS; i += 2)
-		timed |= o->timed[i * HF_HOTTEST_PARTS / TICKS];
-	return timed;
-}
-
-static void put_axis(struct hf_overview *o)
-{
-	hf_overview_open_label(o, "ov-note", o->y + 5);
-	hf_svg_say(&o->svg, "ordinal");
-	hf_overview_close_label(o);
-	hf_overview_open_plot(o, 4, HF_HOTTEST_PARTS, 4);
-	hf_svg_begin_path(&o->svg, "ov-axis");
-	hf_sink_printf(o->svg.sink, "M0 0H%u", HF_HOTTEST_PARTS);
-	for (uint32_t i = 0; i <= HF_HOTTEST_PARTS; i++)
-		hf_sink_printf(o->svg.sink, "M%" PRIu32 " 0v4", i);
-	hf_svg_end_path(&o->svg);
-	hf_svg_close(&o->svg);
-	put_ticks(o, 1, false);
-	o->y += AXIS;
-	if (!has_time(o))
-		return;
-	hf_overview_open_label(o, "ov-note", o->y - 3);
-	hf_svg_say(&o->svg, "time");
-	hf_overview_close_label(o);
-	o->y -= 8;
-	put_ticks(o, 2, true);
-	o->y += TIME + 8;
-}
-
-/* ---- slices ---- */
-
-static void say_part(struct hf_overview *o, uint32_t part, uint64_t first, uint64_t end)
-{
-	const struct hf_hottest_function *most = hf_hottest_get(&o->t->hottest, 0, UINT64_MAX, part);
-	char text[HF_HUMAN_SIZE];
-
-	hf_svg_open_plain(&o->svg, "title");
-	hf_svg_say(&o->svg, "instructions %s to ", hf_human_count(text, first));
-	hf_svg_say(&o->svg, "%s", hf_human_count(text, end - 1));
-	if (most) {
-		hf_svg_say(&o->svg, "; %.0f%% in ", 100 * (double)most->part[part] / (double)(end - first));
-		if (most->symbol)
-			hf_svg_say_name(&o->svg, most->symbol->name, most->symbol->name_size);
-		else
-			hf_svg_say(&o->svg, "code at %" PRIx64, most->start);
-	}
-	hf_svg_close(&o->svg);
-}
-
-/* Over all plots: each part leads to its slice, if that is not all that there is. */
-static void put_links(struct hf_overview *o, uint32_t from)
-{
-	const uint32_t height = o->y - from;
-
-	o->y = from;
-	hf_svg_open(&o->svg, "svg",
-		    "x=\"%d%%\" y=\"%" PRIu32 "\" width=\"%d%%\" height=\"%" PRIu32
-		    "\" viewBox=\"0 0 %u 1\" preserveAspectRatio=\"none\"",
-		    HF_OVERVIEW_PLOT_X / 100, from, HF_OVERVIEW_PLOT_W / 100, height, HF_HOTTEST_PARTS);
-	for (uint32_t i = 0; i < HF_HOTTEST_PARTS; i++) {
-		const uint64_t first = o->t->part.start[i], end = o->t->part.start[i + 1];
-
-		if (first == end)
-			continue;
-		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", o->of->source->slice ? "../../" : "../at/",
-			    first, end - 1, end - first <= LISTED ? "listing.txt" : "profile/overview.svg");
-		hf_svg_open(&o->svg, "rect", "x=\"%" PRIu32 "\" width=\"1\" height=\"1\"", i);
-		say_part(o, i, first, end);
-		hf_svg_close(&o->svg);
-		hf_svg_close(&o->svg);
-	}
-	hf_svg_close(&o->svg);
-	o->y = from + height;
-}
-
 /* ---- around it ---- */
 
 static void open_note(struct hf_overview *o, const char *class, unsigned y)
@@ -305,20 +185,14 @@ static uint32_t height_of(const struct hf_overview *o)
 	return HF_OVERVIEW_MODES_AT + HF_OVERVIEW_MODES + HF_OVERVIEW_SPACE +
 	       hf_overview_lanes(o->t) * (HF_OVERVIEW_LANE + HF_OVERVIEW_SPACE - 2) + HF_OVERVIEW_DEPTH +
 	       HF_OVERVIEW_SPACE + HF_OVERVIEW_HEAD + o->code.height + HF_OVERVIEW_SPACE + HF_OVERVIEW_HEAD +
-	       (o->data.height ? o->data.height + HF_OVERVIEW_SPACE : 0) + AXIS + (has_time(o) ? TIME : 0);
+	       (o->data.height ? o->data.height + HF_OVERVIEW_SPACE : 0) + hf_overview_axis(o);
 }
 
 static int put_all(struct hf_overview *o, bool links)
 {
 	int err;
 
-	hf_svg_open(&o->svg, "svg",
-		    "xmlns=\"http://www.w3.org/2000/svg\" class=\"ov\" width=\"100%%\" height=\"%" PRIu32
-		    "\" role=\"group\" aria-label=\"overview of hart%" PRIu32 "\"",
-		    height_of(o), o->of->hart);
-	hf_svg_open_plain(&o->svg, "style");
-	hf_sink_write(o->svg.sink, hf_embedded_overview_css.bytes, hf_embedded_overview_css.size);
-	hf_svg_close(&o->svg);
+	hf_overview_open(o, height_of(o));
 	if (links)
 		hf_picture_put_window(o->of, &o->svg);
 	put_description(o);
@@ -332,16 +206,16 @@ static int put_all(struct hf_overview *o, bool links)
 		err = put_code(o);
 	if (!err)
 		err = put_data(o);
-	put_axis(o);
+	hf_overview_put_axis(o);
 	if (links)
-		put_links(o, HF_OVERVIEW_MODES_AT);
+		hf_overview_put_links(o, HF_OVERVIEW_MODES_AT);
 	hf_svg_close(&o->svg);
 	return err ? err : o->svg.sink->err;
 }
 
 static int put_overview(struct hf_overview *o, bool links)
 {
-	int err = hf_timeline_make(o->of, &o->t);
+	int err = hf_timeline_make(o->of, NULL, &o->t);
 
 	if (!err)
 		err = hf_overview_look(o);
@@ -361,7 +235,7 @@ int hf_overview_put(const struct hf_profiled *of, bool links, struct hf_sink *si
 {
 	struct hf_summary_tree *tree;
 	struct hf_profiled whole;
-	struct hf_overview o = {.of = &whole, .svg = {.sink = sink}};
+	struct hf_overview o = {.of = &whole, .svg = {.sink = sink}, .at = of->source->slice ? "../../" : "../at/"};
 	int err = hf_profile_for_timeline(of, &whole, &tree);
 
 	if (!err)

@@ -43,30 +43,36 @@ bool hf_overview_is_user(const struct hf_timeline *t)
 	return true;
 }
 
-/* One column: each rank has its share of the points, and at least one. */
-static void fill_column(const struct hf_timeline *t, uint32_t column, uint8_t *point)
+void hf_overview_fill_column(uint8_t *point, uint32_t width, uint32_t height, const float *share, unsigned n)
 {
-	float ranks[RANKS] = {0}, all = 0;
-	uint32_t height[RANKS], sum = 0;
+	uint32_t rows[HF_OVERVIEW_SHARES], sum = 0;
 	unsigned largest = 0, y = 0;
+	float all = 0;
 
-	for (unsigned m = 0; m < HF_MODE_COUNT; m++) {
-		ranks[rank_of(m)] += t->mode[m][column];
-		all += t->mode[m][column];
-	}
+	for (unsigned i = 0; i < n; i++)
+		all += share[i];
 	if (all <= 0)
 		return;
-	for (unsigned r = 0; r < RANKS; r++) {
-		height[r] = (uint32_t)(ranks[r] / all * HF_OVERVIEW_MODES);
-		height[r] += ranks[r] > 0 && !height[r];
-		sum += height[r];
-		largest = ranks[r] > ranks[largest] ? r : largest;
+	for (unsigned i = 0; i < n; i++) {
+		rows[i] = (uint32_t)(share[i] / all * (float)height);
+		rows[i] += share[i] > 0 && !rows[i];
+		sum += rows[i];
+		largest = share[i] > share[largest] ? i : largest;
 	}
-	height[largest] = height[largest] + HF_OVERVIEW_MODES - sum;
-	/* The most privileged on top. */
-	for (unsigned r = RANKS; r-- > 0;)
-		for (uint32_t n = height[r]; n && y < HF_OVERVIEW_MODES; n--, y++)
-			point[(size_t)y * t->columns + column] = (uint8_t)(1 + r);
+	rows[largest] = rows[largest] + height - sum;
+	for (unsigned i = n; i-- > 0;)
+		for (uint32_t left = rows[i]; left && y < height; left--, y++)
+			point[(size_t)y * width] = (uint8_t)(1 + i);
+}
+
+/* The most privileged on top. */
+static void fill_modes(const struct hf_timeline *t, uint32_t column, uint8_t *point)
+{
+	float ranks[RANKS] = {0};
+
+	for (unsigned m = 0; m < HF_MODE_COUNT; m++)
+		ranks[rank_of(m)] += t->mode[m][column];
+	hf_overview_fill_column(point + column, t->columns, HF_OVERVIEW_MODES, ranks, RANKS);
 }
 
 int hf_overview_put_modes(struct hf_overview *o)
@@ -80,7 +86,7 @@ int hf_overview_put_modes(struct hf_overview *o)
 	int err = point ? 0 : HF_ERR_NOMEM;
 
 	for (uint32_t c = 0; !err && c < o->t->columns; c++)
-		fill_column(o->t, c, point);
+		fill_modes(o->t, c, point);
 	hf_overview_open_label(o, "", o->y + 4);
 	hf_svg_say(&o->svg, "privilege");
 	hf_overview_close_label(o);

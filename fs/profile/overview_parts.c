@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/overview_parts.h"
+#include "fs/profile/embedded.h"
+#include "fs/profile/pictures.h"
 
 #include <inttypes.h>
+
+void hf_overview_open(struct hf_overview *o, uint32_t height)
+{
+	char name[HF_PICTURE_HART];
+
+	hf_svg_open(&o->svg, "svg",
+		    "xmlns=\"http://www.w3.org/2000/svg\" class=\"ov\" width=\"100%%\" height=\"%" PRIu32
+		    "\" role=\"group\" aria-label=\"overview of %s\"",
+		    height, hf_picture_hart(o->of, name));
+	hf_svg_open_plain(&o->svg, "style");
+	hf_sink_write(o->svg.sink, hf_embedded_overview_css.bytes, hf_embedded_overview_css.size);
+	hf_svg_close(&o->svg);
+}
 
 void hf_overview_open_plot(struct hf_overview *o, uint32_t height, uint32_t width_units, uint32_t height_units)
 {

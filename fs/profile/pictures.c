@@ -3,6 +3,7 @@
 #include "fs/facts/capture.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Bytes of a name for which a line has room, in letters of 14 pixels. */
@@ -21,13 +22,23 @@ void hf_picture_put_name(const struct hf_profiled *of, struct hf_svg *svg, const
 	hf_svg_close(svg);
 }
 
+const char *hf_picture_hart(const struct hf_profiled *of, char buf[HF_PICTURE_HART])
+{
+	if (of->hart == HF_HART_RECORDS)
+		snprintf(buf, HF_PICTURE_HART, "all harts");
+	else
+		snprintf(buf, HF_PICTURE_HART, "hart%" PRIu32, of->hart);
+	return buf;
+}
+
 void hf_picture_put_window(const struct hf_profiled *of, struct hf_svg *svg)
 {
 	const char *path = of->source ? of->source->open->capture->path : "";
+	char hart[HF_PICTURE_HART];
 
 	hf_svg_open_plain(svg, "title");
 	hf_svg_say_name(svg, path, strlen(path));
-	hf_svg_say(svg, ", hart%" PRIu32, of->hart);
+	hf_svg_say(svg, ", %s", hf_picture_hart(of, hart));
 	hf_svg_close(svg);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles as they are made, kept and found again. */
 #include "fs/profile/profile.h"
+#include "codecs/base/errors.h"
 #include "codecs/setup/code_size.h"
 #include "fs/bytes/answer.h"
 #include "fs/capture/open_pool.h"
@@ -8,8 +9,12 @@
 #include "fs/profile/counted.h"
 #include "fs/profile/flame_texts.h"
 #include "fs/profile/texts.h"
+#include "fs/profile/tracks.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a hart, or a part of it, executed and called: of whoever is making a text of it. */
 struct counted {
@@ -46,6 +51,20 @@ static const char readme[] =
 const char *hf_profile_name(enum hf_profile_file file)
 {
 	return files[file].name;
+}
+
+bool hf_profile_is_of_all(enum hf_profile_file file)
+{
+	return file == HF_PROFILE_FLAME || file == HF_PROFILE_OVERVIEW;
+}
+
+bool hf_profile_path(enum hf_profile_file file, uint32_t hart, char buf[HF_PROFILE_PATH])
+{
+	if (hart == HF_HART_RECORDS)
+		snprintf(buf, HF_PROFILE_PATH, "all/%s", files[file].name);
+	else
+		snprintf(buf, HF_PROFILE_PATH, "hart%" PRIu32 "/profile/%s", hart, files[file].name);
+	return !strchr(buf, '*') && (hart != HF_HART_RECORDS || hf_profile_is_of_all(file));
 }
 
 enum hf_profile_when hf_profile_when(enum hf_profile_file file)
@@ -92,6 +111,7 @@ struct making {
 	struct counted *counted;
 	struct hf_profile_source source;
 	struct hf_worker *worker;
+	struct hf_tracks *tracks; /* NULL, or it is a part of that picture */
 };
 
 static int write_text(struct making *m)
@@ -117,7 +137,7 @@ static int write_text(struct making *m)
 	of.sampled = m->counted->sampled;
 	err = hf_sink_init_memory(&text->text, 0);
 	if (!err)
-		err = files[text->file].write(&of, &text->text);
+		err = m->tracks ? hf_tracks_take(m->tracks, &of, &text->text) : files[text->file].write(&of, &text->text);
 	return err ? err : text->text.err;
 }
 
@@ -196,11 +216,12 @@ static void give_back(struct hf_profiles *profiles, struct counted *counted)
 
 /* ---- texts ---- */
 
-static int make_of_hart(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
+static int make_part(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker, struct hf_tracks *tracks)
 {
 	struct hf_profiles *profiles = HF_OWNER(text->made.mades, struct hf_profiles, texts);
 	struct making m = {.text = text,
 			   .worker = worker,
+			   .tracks = tracks,
 			   .source = {.open = open,
 				      .hart = text->made.hart,
 				      .first = text->first,
@@ -219,6 +240,11 @@ static int make_of_hart(struct hf_profile_text *text, struct hf_open *open, stru
 	err = hf_answer_summed(open, write_summed, &m);
 	give_back(profiles, m.counted);
 	return err;
+}
+
+static int make_of_hart(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
+{
+	return make_part(text, open, worker, NULL);
 }
 
 /* The chains of calls of all harts, one behind the other, end with a 0. */
@@ -246,7 +272,46 @@ static int fold_all(const struct hf_profile_text *text, struct hf_open *open, st
 	return err ? err : folded->err;
 }
 
-static int make_of_all(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
+static int take_tracks(const struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker,
+		       struct hf_tracks *tracks, struct hf_sink *taken)
+{
+	struct hf_profile_text part = *text;
+	uint64_t insns;
+	int err = 0;
+
+	while (!err && hf_tracks_next(tracks, &part.made.hart, &insns)) {
+		part.text = (struct hf_sink){0};
+		part.last = insns - 1;
+		err = insns ? make_part(&part, open, worker, tracks) : HF_ERR_NOT_FOUND;
+		if (!err)
+			hf_sink_write(taken, part.text.start, (size_t)hf_sink_total(&part.text));
+		else if (err == HF_ERR_NOT_FOUND || err == HF_ERR_COUNTS_LIMIT)
+			err = hf_tracks_take_none(tracks, err, taken);
+		hf_sink_fini_memory(&part.text);
+	}
+	return err ? err : taken->err;
+}
+
+static int make_overview_of_all(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
+{
+	struct hf_tracks *tracks;
+	struct hf_sink taken = {0};
+	int err = hf_tracks_new(open, &tracks);
+
+	if (!err)
+		err = hf_sink_init_memory(&taken, 0);
+	if (!err)
+		err = take_tracks(text, open, worker, tracks, &taken);
+	if (!err)
+		err = hf_sink_init_memory(&text->text, 0);
+	if (!err)
+		err = hf_tracks_put(tracks, &taken, &text->text);
+	hf_sink_fini_memory(&taken);
+	hf_tracks_free(tracks);
+	return err;
+}
+
+static int make_flame_of_all(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
 {
 	struct hf_flame_texts flame = {.title = open->capture->path};
 	struct hf_sink folded = {0};
@@ -261,6 +326,11 @@ static int make_of_all(struct hf_profile_text *text, struct hf_open *open, struc
 		err = hf_flame_put_texts(&flame, &text->text);
 	hf_sink_fini_memory(&folded);
 	return err;
+}
+
+static int make_of_all(struct hf_profile_text *text, struct hf_open *open, struct hf_worker *worker)
+{
+	return (text->file == HF_PROFILE_OVERVIEW ? make_overview_of_all : make_flame_of_all)(text, open, worker);
 }
 
 int hf_profile_make(void *ctx, struct hf_open *open, struct hf_worker *worker)

@@ -51,6 +51,12 @@ void hf_profiles_fini(struct hf_profiles *profiles);
 
 /* Names may have a "*", which stands for what a file is asked to be about (hf_profile_text.about), and a directory. */
 const char *hf_profile_name(enum hf_profile_file file);
+/* Whether all/ has such a file too: a picture of all harts. */
+bool hf_profile_is_of_all(enum hf_profile_file file);
+/* Its path in the view directory: below that hart's, or below all/, if hart is HF_HART_RECORDS. Returns false if there is none,
+ * or one for each word in the place of a "*". */
+#define HF_PROFILE_PATH 64
+bool hf_profile_path(enum hf_profile_file file, uint32_t hart, char buf[HF_PROFILE_PATH]);
 enum hf_profile_when hf_profile_when(enum hf_profile_file file);
 /* README.txt: what each of them is for. */
 const char *hf_profile_readme(void);
@@ -61,7 +67,7 @@ const char *hf_profile_readme(void);
  * executed too many different instructions.
  */
 struct hf_profile_text {
-	struct hf_made made;  /* first; hart HF_HART_RECORDS: the flame graph is of all harts */
+	struct hf_made made;  /* first; hart HF_HART_RECORDS: the picture is of all harts */
 	uint64_t first, last; /* ordinals of its instructions */
 	bool slice;	      /* it lies in hartN/at/FIRST-LAST/profile/, which may have all instructions too */
 	enum hf_profile_file file;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/timeline.h"
+#include "codecs/base/search.h"
 #include "fs/profile/parallel_pair.h"
 #include "fs/profile/timeline_source.h"
 
@@ -21,6 +22,7 @@ struct spot {
 
 struct making {
 	const struct hf_profiled *of;
+	const struct hf_timeline_plan *plan; /* or NULL */
 	struct hf_timeline *t;
 	struct spot *spot; /* of each chunk of the hart */
 	uint64_t chunks;
@@ -45,8 +47,13 @@ static uint32_t piece_of(const struct hf_timeline_axis *axis, uint64_t ordinal)
 
 	if (ordinal >= start[axis->pieces])
 		return axis->pieces - 1;
-	if (ordinal <= start[0])
+	if (ordinal <= start[0] && axis->scale > 0)
 		return 0;
+	if (axis->scale <= 0) {
+		const size_t begun = HF_NUMBERS_UP_TO(start, axis->pieces, ordinal);
+
+		return begun ? (uint32_t)begun - 1 : 0;
+	}
 	piece = (uint32_t)((double)(ordinal - start[0]) * axis->scale);
 	piece = piece < axis->pieces ? piece : axis->pieces - 1;
 	while (start[piece] > ordinal)
@@ -175,6 +182,14 @@ static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const str
 	return err;
 }
 
+static void put_kinds(const struct making *m, struct hf_hottest_function *function, const struct executions *of)
+{
+	if (function && function->all <= 0)
+		function->kind = m->plan->kind(m->plan->ctx, function);
+	for (size_t i = 0; i < of->n; i++)
+		spread(&m->t->column, m->t->kind[function ? function->kind : 0], &of->when[i], &of->spot[i].columns, of->insns[i]);
+}
+
 static int put_busy(const struct making *m, const struct hf_run *run, const struct executions *of)
 {
 	const struct hf_timeline_axis *part = &m->t->part;
@@ -182,6 +197,8 @@ static int put_busy(const struct making *m, const struct hf_run *run, const stru
 	float all;
 	int err = hf_hottest_find(&m->t->hottest, m->of->symbols, run->key.first, &function);
 
+	if (!err && m->plan)
+		put_kinds(m, function, of);
 	if (err || !function)
 		return err;
 	all = function->all;
@@ -215,7 +232,7 @@ static int put_code(void *ctx, const struct hf_run *run, const struct hf_timelin
 		of.insns[i] = (float)when[i].count * (float)run->insns;
 		of.spot[i] = *spot_of(m, &when[i], &room);
 	}
-	err = put_blocks(t, run, &of);
+	err = m->plan ? 0 : put_blocks(t, run, &of);
 	for (size_t i = 0; i < n && run->key.mode < HF_MODE_COUNT; i++)
 		spread(&t->column, t->mode[run->key.mode], &when[i], &of.spot[i].columns, of.insns[i]);
 	return err ? err : put_busy(m, run, &of);
@@ -324,6 +341,7 @@ static uint64_t count_chunks(const struct hf_profiled *of)
 /* What a picture takes of the timeline. */
 struct part {
 	const struct hf_profiled *of;
+	const struct hf_timeline_plan *plan;
 	struct hf_timeline *t;
 	bool data, others;
 };
@@ -331,12 +349,12 @@ struct part {
 static int take_part(void *ctx)
 {
 	const struct part *part = ctx;
-	struct making m = {.of = part->of, .t = part->t, .chunks = count_chunks(part->of)};
+	struct making m = {.of = part->of, .plan = part->plan, .t = part->t, .chunks = count_chunks(part->of)};
 	const struct hf_timeline_visitor visitor = {.ctx = &m,
 						    .code = part->others ? put_code : NULL,
 						    .data = part->data ? put_data : NULL,
 						    .mark = part->others ? put_mark : NULL,
-						    .stack = part->others ? put_stack : NULL};
+						    .stack = part->others && !part->plan ? put_stack : NULL};
 	int err;
 
 	m.spot = calloc((size_t)m.chunks + 1, sizeof *m.spot);
@@ -346,17 +364,25 @@ static int take_part(void *ctx)
 }
 
 /* Of a summary half of it is what memory was accessed, which nothing else is about; events are decoded only once. */
-static int take_course(const struct hf_profiled *of, struct hf_timeline *t)
+static int take_course(const struct hf_profiled *of, const struct hf_timeline_plan *plan, struct hf_timeline *t)
 {
-	struct part all = {.of = of, .t = t, .data = true, .others = true}, data = all;
+	struct part all = {.of = of, .plan = plan, .t = t, .data = !plan, .others = true}, data = all;
 
-	if (t->exact)
+	if (t->exact || plan)
 		return take_part(&all);
 	all.data = data.others = false;
 	return hf_profile_parallel_pair(of->source, take_part, &all, &data);
 }
 
-static int make(const struct hf_profiled *of, struct hf_timeline *t)
+static int make_planned(const struct hf_profiled *of, const struct hf_timeline_plan *plan, struct hf_timeline *t)
+{
+	t->column = *plan->column;
+	t->part = *plan->part;
+	t->columns = t->column.pieces;
+	return take_course(of, plan, t);
+}
+
+static int make(const struct hf_profiled *of, const struct hf_timeline_plan *plan, struct hf_timeline *t)
 {
 	int err;
 
@@ -364,6 +390,8 @@ static int make(const struct hf_profiled *of, struct hf_timeline *t)
 	t->first = of->source->first;
 	t->depth_from = t->first;
 	t->insns = of->counts->insns;
+	if (plan)
+		return make_planned(of, plan, t);
 	t->columns = t->insns < HF_TIMELINE_COLUMNS ? (uint32_t)t->insns : HF_TIMELINE_COLUMNS;
 	t->columns += !t->columns;
 	cut_axis(t, t->columns, &t->column);
@@ -372,7 +400,7 @@ static int make(const struct hf_profiled *of, struct hf_timeline *t)
 	if (!err)
 		err = hf_block_map_init(&t->data, t->columns, false);
 	if (!err)
-		err = take_course(of, t);
+		err = take_course(of, NULL, t);
 	if (err)
 		return err;
 	draw_depth(t, t->first + t->insns);
@@ -381,10 +409,10 @@ static int make(const struct hf_profiled *of, struct hf_timeline *t)
 	return 0;
 }
 
-int hf_timeline_make(const struct hf_profiled *of, struct hf_timeline **ret_timeline)
+int hf_timeline_make(const struct hf_profiled *of, const struct hf_timeline_plan *plan, struct hf_timeline **ret_timeline)
 {
 	struct hf_timeline *t = calloc(1, sizeof *t);
-	int err = t ? make(of, t) : HF_ERR_NOMEM;
+	int err = t ? make(of, plan, t) : HF_ERR_NOMEM;
 
 	if (err)
 		hf_timeline_free(t);

@@ -23,8 +23,9 @@ bool hf_profile_timeline_is_exact(const struct hf_profiled *of)
 	const struct hf_profile_source *source = of->source;
 
 	/* Of a slice that was decoded, the summary has another tree. */
-	return of->counts->insns <= HF_PICTURE_DECODED || !source->summary ||
-	       (source->decodes && !hf_profile_is_whole(source));
+	return !source->summary ||
+	       (!source->by_chunks && (of->counts->insns <= HF_PICTURE_DECODED ||
+				       (source->decodes && !hf_profile_is_whole(source))));
 }
 
 int hf_profile_timeline(const struct hf_profiled *of, const struct hf_timeline_visitor *visitor)

@@ -72,7 +72,7 @@ static int find_captures(struct hf_rows *rows)
 		return hf_rows_fail(rows, HF_ERR_UNSUPPORTED, "of which capture? FROM %s('boot/run.stf', 0)",
 				    rows->table->name);
 	if (!asked) {
-		err = hf_tree_each_capture(rows->session->tree, "", add_path, rows);
+		err = hf_tree_each_capture(rows->session->tree, "", NULL, add_path, rows);
 		return rows->captures.err ? rows->captures.err : err;
 	}
 	err = hf_tree_capture_of(rows->session->tree, asked, capture, view_dir);

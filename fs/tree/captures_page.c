@@ -116,16 +116,18 @@ static void put_format(struct hf_sink *sink, struct hf_capture *capture)
 		hf_sink_printf(sink, "<td>%s</td>", hf_human_bytes(size, (uint64_t)st.st_size));
 }
 
-/* Pictures of a hart, by name: they are made when somebody follows the link. */
+/* Pictures of a hart, or of all, by name: they are made when somebody follows the link. */
 static void put_pictures(struct hf_sink *sink, const char *view_dir, uint32_t hart)
 {
 	static const struct {
-		const char *file, *text;
-	} files[] = {{"report.html", "report"}, {"overview.svg", "overview"}, {"flame.svg", "flame graph"}};
-	char path[64];
+		enum hf_profile_file file;
+		const char *text;
+	} files[] = {{HF_PROFILE_REPORT, "report"}, {HF_PROFILE_OVERVIEW, "overview"}, {HF_PROFILE_FLAME, "flame graph"}};
+	char path[HF_PROFILE_PATH];
 
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		snprintf(path, sizeof path, "hart%" PRIu32 "/profile/%s", hart, files[i].file);
+		if (!hf_profile_path(files[i].file, hart, path))
+			continue;
 		hf_sink_printf(sink, " ");
 		put_link(sink, view_dir, path, files[i].text);
 	}
@@ -144,6 +146,11 @@ static void put_facts(struct hf_sink *sink, const struct hf_capture *capture, co
 	else
 		hf_sink_printf(sink, "no");
 	hf_sink_printf(sink, "</td><td class=\"text pictures\">");
+	if (facts->known.merged_size != HF_NOWHERE) {
+		hf_sink_printf(sink, "all harts:");
+		put_pictures(sink, view_dir, HF_HART_RECORDS);
+		hf_sink_printf(sink, "<br>");
+	}
 	for (size_t i = 0; i < facts->hart_count && i < HARTS; i++) {
 		hf_sink_printf(sink, "hart%" PRIu32 ":", facts->hart[i].info.id);
 		if (hf_profile_exists(capture, facts, &facts->hart[i]))

@@ -5,7 +5,6 @@
 #include "codecs/base/array.h"
 #include "fs/tree/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -88,24 +87,20 @@ static bool listed(void *ctx, const char *path, const char *name)
 	return dir->sorted && bsearch(&key, dir->entry, dir->sorted, sizeof key, by_name);
 }
 
-static mode_t type_of(struct hf_dir *dir, const struct dirent *entry)
+static int add_own(void *ctx, const char *name, mode_t type)
 {
-	struct stat st;
+	struct hf_dir *dir = ctx;
+	const struct hf_node_key key = {.kind = HF_NODE_PLAIN, .type = type};
 
-	if (entry->d_type != DT_UNKNOWN && (entry->d_type != DT_DIR || !dir->tree->archive->skip_count))
-		return DTTOIF(entry->d_type);
-	if (hf_archive_stat_at(dir->tree->archive, dir->fd, entry->d_name, &st))
-		return 0;
-	return st.st_mode & S_IFMT;
+	add(dir, name, &key, 0);
+	return dir->err;
 }
 
 /* The archive's own entries. */
 static int read_archive(struct hf_dir *dir)
 {
-	int fd, err = hf_archive_open_dir(dir->tree->archive, dir->node->key.path, &dir->fd);
-	struct dirent *entry;
+	int err = hf_archive_open_dir(dir->tree->archive, dir->node->key.path, &dir->fd);
 	struct stat st;
-	DIR *stream;
 
 	if (!err)
 		err = hf_archive_stat_at(dir->tree->archive, dir->fd, "", &st);
@@ -113,26 +108,9 @@ static int read_archive(struct hf_dir *dir)
 		return err;
 	dir->dev = st.st_dev;
 	dir->ino = st.st_ino;
-	fd = dup(dir->fd);
-	stream = fd < 0 ? NULL : fdopendir(fd);
-	if (!stream) {
-		err = hf_archive_error(errno);
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	while ((entry = readdir(stream))) {
-		struct hf_node_key key = {.kind = HF_NODE_PLAIN};
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		key.type = type_of(dir, entry);
-		if (key.type)
-			add(dir, entry->d_name, &key, 0);
-	}
-	closedir(stream);
+	err = hf_archive_list(dir->tree->archive, dir->fd, add_own, dir);
 	sort(dir);
-	return 0;
+	return err;
 }
 
 /* The view directories of the captures among the entries. */

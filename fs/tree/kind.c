@@ -511,7 +511,7 @@ static bool get_profile_key(const struct hf_node_key *key, const struct hf_facts
 	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
 
 	*ret_text = (struct hf_profile_text){.made = {.capture = key->capture, .version = facts->version, .hart = key->hart}};
-	if (key->kind == HF_NODE_ALL_FLAME)
+	if (key->kind == HF_NODE_ALL_PICTURE)
 		return true;
 	if (!hart || (key->cut && key->last >= hart->info.insns))
 		return false;
@@ -583,17 +583,22 @@ static bool each_profile_of_dir(const struct hf_look *look, struct hf_node_key k
 	return each_profile_in(look, key, (size_t)(strrchr(name, '/') - name) + 1);
 }
 
-/* That of all harts: found by name, and listed once its size is known. */
-static bool each_all_flame(const struct hf_look *look, struct hf_node_key key)
+/* Those of all harts: found by name, and listed once their size is known. */
+static bool each_all_picture(const struct hf_look *look, struct hf_node_key key)
 {
 	struct hf_profile_text text;
+	bool more = true;
 
 	key.hart = HF_HART_RECORDS;
-	key.view = HF_PROFILE_FLAME;
-	key.path = hf_profile_name(HF_PROFILE_FLAME);
 	get_profile_key(&key, look->facts, &text);
-	text.file = HF_PROFILE_FLAME;
-	return (!look->name && hf_profile_size(look->tree->profiles, &text) == HF_NOWHERE) || offer(look, key.path, &key);
+	for (key.view = 0; key.view < HF_PROFILE_FILES && more; key.view++) {
+		text.file = (enum hf_profile_file)key.view;
+		key.path = hf_profile_name(text.file);
+		if (hf_profile_is_of_all(text.file) &&
+		    (look->name || hf_profile_size(look->tree->profiles, &text) != HF_NOWHERE))
+			more = offer(look, key.path, &key);
+	}
+	return more;
 }
 
 /* What stands for the "*" of its name, if it has one. */

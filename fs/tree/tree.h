@@ -38,7 +38,7 @@ void hf_tree_unseen(struct hf_tree *tree, uint64_t ino);
 int hf_tree_open_dir(struct hf_tree *tree, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep);
 int hf_tree_open_file(struct hf_tree *tree, uint64_t ino, struct hf_file **ret_file, bool *ret_keep);
 int hf_tree_resolve(struct hf_tree *tree, const char *path, uint64_t *ret_ino);
-int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn fn, void *ctx);
+int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_wanted_fn wanted, hf_capture_fn fn, void *ctx);
 int hf_tree_each_file(struct hf_tree *tree, const char *view_dir, hf_file_fn fn, void *ctx);
 int hf_tree_capture_of(struct hf_tree *tree, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX]);
 void hf_file_read(struct hf_read *read);

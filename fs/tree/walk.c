@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int hf_tree_resolve(struct hf_tree *tree, const char *path, uint64_t *ret_ino)
 {
@@ -94,38 +95,42 @@ int hf_tree_capture_of(struct hf_tree *tree, const char *path, char ret_capture[
 
 struct walk {
 	struct hf_tree *tree;
+	hf_wanted_fn wanted; /* NULL: all are */
 	hf_capture_fn fn;
 	void *ctx;
 	bool stop;
 	int err;
 };
 
+/* The files and directories of a directory. */
 struct found {
 	struct found_name {
 		char *name; /* owned */
 		bool dir;
 	} *item;
 	size_t count, cap;
-	int err;
 };
 
-static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie)
+static int collect(void *ctx, const char *name, mode_t type)
 {
 	struct found *found = ctx;
+	int err = 0;
 
-	(void)next_cookie;
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	    (!S_ISDIR(attr->st.st_mode) && !S_ISREG(attr->st.st_mode)))
-		return true;
-	found->err = hf_array_reserve(&found->item, found->count + 1, &found->cap, sizeof *found->item);
-	if (found->err)
-		return false;
-	found->item[found->count] = (struct found_name){strdup(name), S_ISDIR(attr->st.st_mode)};
-	if (found->item[found->count].name)
-		found->count++;
-	else
-		found->err = HF_ERR_NOMEM;
-	return !found->err;
+	if (!S_ISDIR(type) && !S_ISREG(type))
+		return 0;
+	err = hf_array_reserve(&found->item, found->count + 1, &found->cap, sizeof *found->item);
+	if (err)
+		return err;
+	found->item[found->count] = (struct found_name){strdup(name), S_ISDIR(type)};
+	if (!found->item[found->count].name)
+		return HF_ERR_NOMEM;
+	found->count++;
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct found_name *)a)->name, ((const struct found_name *)b)->name);
 }
 
 /* dir/name, or dir itself (name NULL), is left out. What is no capture, or vanished meanwhile, is nothing to tell of.
@@ -145,13 +150,16 @@ static void leave_out(struct walk *walk, const char *dir, const char *name, int 
 		  name ? name : "", text);
 }
 
-/* A file or directory of the archive, if it is a capture. */
+/* A file or directory of the archive, if it is a capture and wanted. */
 static void walk_capture(struct walk *walk, const char *path)
 {
 	struct hf_capture *capture;
 	char views[HF_PATH_SIZE];
-	int err = hf_capture_at(walk->tree->captures, path, &capture);
+	int err;
 
+	if (walk->wanted && !walk->wanted(walk->ctx, path))
+		return;
+	err = hf_capture_at(walk->tree->captures, path, &capture);
 	if (!err)
 		err = view_dir_of(walk->tree, path, capture, views);
 	if (err)
@@ -160,41 +168,18 @@ static void walk_capture(struct walk *walk, const char *path)
 		walk->stop = true;
 }
 
-static int list_dir(struct hf_tree *tree, const char *path, struct found *found)
+/* Of the archive's own names, sorted: view directories are not gone into, and nothing is recognised for its name. */
+static int list_dir(const struct hf_archive *archive, const char *path, struct found *found)
 {
-	struct hf_dir *dir;
-	uint64_t ino;
-	int err = hf_tree_resolve(tree, path, &ino);
+	int fd, err = hf_archive_open_dir(archive, path, &fd);
 
 	if (err)
 		return err;
-	err = hf_tree_open_dir(tree, ino, &dir, NULL);
-	if (!err) {
-		err = hf_dir_read(dir, 0, false, collect, found);
-		hf_dir_close(dir);
-	}
-	hf_tree_forget(tree, ino, 1);
-	return err ? err : found->err;
-}
-
-static void walk_dir(struct walk *walk, const char *path);
-
-/* What stands under a name of a directory, and what is below it. below: HF_PATH_SIZE bytes to work in. */
-static void walk_entry(struct walk *walk, const char *dir, const char *name, bool is_dir, char *below)
-{
-	struct stat st;
-	int err = hf_path_join(below, dir, name);
-
-	/* View directories are not gone into: the archive does not have them. */
-	if (!err)
-		err = hf_archive_stat(walk->tree->archive, below, &st);
-	if (err) {
-		leave_out(walk, dir, name, err);
-		return;
-	}
-	walk_capture(walk, below);
-	if (is_dir && !walk->stop)
-		walk_dir(walk, below);
+	err = hf_archive_list(archive, fd, collect, found);
+	close(fd);
+	if (found->count)
+		qsort(found->item, found->count, sizeof *found->item, by_name);
+	return err;
 }
 
 /* As deep as paths are long: the paths are not on the stack. */
@@ -202,22 +187,30 @@ static void walk_dir(struct walk *walk, const char *path)
 {
 	struct found found = {0};
 	char *below = malloc(HF_PATH_SIZE);
-	int err = below ? list_dir(walk->tree, path, &found) : HF_ERR_NOMEM;
+	int err = below ? list_dir(walk->tree->archive, path, &found) : HF_ERR_NOMEM;
 
 	if (err)
 		leave_out(walk, path, NULL, err);
 	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !hf_stopping(walk->tree->common);
-	     i++)
-		walk_entry(walk, path, found.item[i].name, found.item[i].dir, below);
+	     i++) {
+		const int join_err = hf_path_join(below, path, found.item[i].name);
+
+		if (join_err)
+			leave_out(walk, path, found.item[i].name, join_err);
+		else
+			walk_capture(walk, below);
+		if (!join_err && found.item[i].dir && !walk->stop)
+			walk_dir(walk, below);
+	}
 	for (size_t i = 0; i < found.count; i++)
 		free(found.item[i].name);
 	free(found.item);
 	free(below);
 }
 
-int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn fn, void *ctx)
+int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_wanted_fn wanted, hf_capture_fn fn, void *ctx)
 {
-	struct walk walk = {.tree = tree, .fn = fn, .ctx = ctx};
+	struct walk walk = {.tree = tree, .wanted = wanted, .fn = fn, .ctx = ctx};
 	struct stat st;
 	int err = hf_archive_stat(tree->archive, under, &st);
 

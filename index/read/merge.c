@@ -201,6 +201,7 @@ int hf_merge_next(struct hf_merge *m, struct hf_merge_run *run)
 		*run = (struct hf_merge_run){.offset = m->offset, .hart = c->id};
 		if (c->stand == AT_LINE) {
 			run->from = c->line.offset;
+			run->time = c->line.time;
 			run->kind = c->line.back ? HF_MERGE_BACK : HF_MERGE_TIMED;
 		}
 		err = advance(m, c);

@@ -30,6 +30,7 @@ struct hf_merge_run {
 	uint64_t from, to; /* these bytes of the hart's view */
 	uint32_t hart;	   /* its id */
 	enum hf_merge_kind kind;
+	uint64_t time; /* the greatest one of the hart so far; of HF_MERGE_UNKNOWN 0 */
 	size_t head_size; /* 0: the previous run is of the same hart */
 	char head[48];
 };

@@ -26,7 +26,11 @@ int hf_dir_entry_remove(int dirfd, const char *name)
 bool hf_dir_entry_is_named(int dirfd, const char *name, int fd)
 {
 	struct stat st, named;
+	struct statx stx;
 
+	/* A client of NFS believes for seconds that a name stands where another machine took it away, unless it asks the
+	 * server for the directory. */
+	statx(dirfd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &stx);
 	return fstat(fd, &st) == 0 && fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       st.st_dev == named.st_dev && st.st_ino == named.st_ino;
 }

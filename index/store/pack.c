@@ -5,6 +5,7 @@
 #include "index/base/fault.h"
 #include "index/base/lock.h"
 #include "index/store/memory_file.h"
+#include "index/store/spool_format.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -145,6 +146,13 @@ int hf_pack_open(int fd, const char *name, struct hf_pack **ret_pack)
 	if (!err)
 		err = read_entries(*ret_pack);
 	return checked(ret_pack, err);
+}
+
+bool hf_pack_is_old(int fd)
+{
+	uint8_t magic[8];
+
+	return hf_spool_read_at(fd, 0, magic, sizeof magic) == 0 && memcmp(magic, "HARTPACK", sizeof magic) == 0;
 }
 
 struct hf_pack *hf_pack_ref(struct hf_pack *pack)

@@ -66,6 +66,8 @@ struct hf_packed {
 int hf_pack_new(uint64_t sequence, struct hf_pack **ret_pack);
 /* A published one. Takes fd, whatever is returned. HF_ERR_STATE: it is no pack of this version, or damaged. */
 int hf_pack_open(int fd, const char *name, struct hf_pack **ret_pack);
+/* Packs were no databases before schema 13. */
+bool hf_pack_is_old(int fd);
 struct hf_pack *hf_pack_ref(struct hf_pack *pack);
 /* Gives a reference back. */
 void hf_pack_close(struct hf_pack *pack);

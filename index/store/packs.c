@@ -137,6 +137,17 @@ static char **pack_names(DIR *dir, size_t *ret_count)
 	return names;
 }
 
+/* An older version's: it is not even opened, for that counts as use (--index-limit). */
+static bool is_old(const struct hf_packs *packs, const char *name)
+{
+	int fd;
+	const bool old = !hf_disk_file_look(packs->dirfd, &packs->sharing, name, &fd) && hf_pack_is_old(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return old;
+}
+
 /* Without the lock. A pack that cannot be read is passed over: what is in it is made again. */
 static void learn(struct hf_packs *packs, const char *name)
 {
@@ -146,7 +157,7 @@ static void learn(struct hf_packs *packs, const char *name)
 	pthread_mutex_lock(&packs->lock);
 	new_one = !known(packs, name);
 	pthread_mutex_unlock(&packs->lock);
-	if (!new_one || hf_packs_open_pack(packs, name, &pack))
+	if (!new_one || is_old(packs, name) || hf_packs_open_pack(packs, name, &pack))
 		return;
 	pthread_mutex_lock(&packs->lock);
 	hf_packs_add(packs, pack);

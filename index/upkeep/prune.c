@@ -135,14 +135,6 @@ static void drop(struct pruner *p, const char *name, const char *reason)
 static const char another_version[] = "of another version, or damaged",
 		  unknown[] = "its capture is gone, changed or not known";
 
-/* Packs were no databases before schema 13. */
-static bool is_old_pack(int fd)
-{
-	uint8_t magic[8];
-
-	return hf_spool_read_at(fd, 0, magic, sizeof magic) == 0 && memcmp(magic, "HARTPACK", sizeof magic) == 0;
-}
-
 /* Whether hartfs made the file, as its first bytes tell, or the last ones of a spool. */
 static bool is_ours(int fd, const char *name, bool *ret_old, int *ret_err)
 {
@@ -159,7 +151,7 @@ static bool is_ours(int fd, const char *name, bool *ret_old, int *ret_err)
 		if (look == HF_LOOK_UNREADABLE || look == HF_LOOK_OLD || look == HF_LOOK_OURS)
 			return !*ret_err;
 	}
-	*ret_old = ends_with(name, ".hfp") && is_old_pack(fd);
+	*ret_old = ends_with(name, ".hfp") && hf_pack_is_old(fd);
 	return *ret_old ||
 	       (ends_with(name, ".hfs") && fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size));
 }

@@ -319,7 +319,7 @@ static void bench(const char *path)
 	cpu = cpu_seconds() - cpu;
 	if (err)
 		die("index", err);
-	hf_fs_each_capture(fs, base, note_capture, &first);
+	hf_fs_each_capture(fs, base, NULL, note_capture, &first);
 	if (stream < UINT64_C(2) << 30) {
 		double decode = decode_alone(path, stream, &insns);
 

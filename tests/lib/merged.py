@@ -13,7 +13,7 @@ import sys
 BASE = 0x80001000
 # c.nop; c.addiw a6, 4; c.jr a0: three instructions an indirect jump
 CODE = struct.pack('<3H', 0x0001, 0x2811, 0x8502)
-SRCBITS = 3
+SRCBITS = 7
 
 
 def message(tcode, src, fields):
@@ -56,7 +56,7 @@ class Hart:
         self.add(33, [(4, 4), (1, 2), (0, None), (1, None)], 0 if self.time is not None else None)
 
 
-def capture(root, name, harts, order=None):
+def capture(root, name, harts, more=''):
     path = os.path.join(root, name)
     os.makedirs(path)
     queues = [list(h.out) for h in harts]
@@ -69,7 +69,7 @@ def capture(root, name, harts, order=None):
         f.write(CODE)
     with open(os.path.join(path, 'capture.ini'), 'w') as f:
         f.write('[capture]\nformat = ntrace\ntrace = trace.bin\n[program]\nraw = code.bin, address = 0x%x\n'
-                '[parameters]\nxlen = 64\nsrcbits = %d\n' % (BASE, SRCBITS))
+                '[parameters]\nxlen = 64\nsrcbits = %d\n%s' % (BASE, SRCBITS, more))
 
 
 def walk(src, start, count, rng, most, sparse=1, head=0):
@@ -105,6 +105,20 @@ def make(root):
     for hart in harts:
         hart.end()
     capture(root, 'many', harts)
+
+    # With a time at each jump: one waits for the other, which goes on alone, and has an odd end; and very many.
+    harts = [walk(0, 5000, 300, rng, 9), walk(1, 5000, 400, rng, 9)]
+    harts[1].sync(harts[1].time + 4000)
+    for _ in range(200):
+        harts[1].jump(rng.randrange(9))
+    harts[0].sync(harts[0].time + 100)
+    for _ in range(5):
+        harts[0].jump()
+    crowd = [walk(i, rng.randrange(3000), rng.randrange(1, 60), rng, 60) for i in range(70)]
+    for hart in harts + crowd:
+        hart.end()
+    capture(root, 'waits', harts, 'timestamps = add\n')
+    capture(root, 'crowd', crowd, 'timestamps = add\n')
 
     # Every time is the same; and times that take all 64 bits.
     same = [walk(i, 77, 60, rng, 1) for i in range(3)]

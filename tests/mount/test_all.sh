@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # all/listing.txt: the harts' listings merged by time, as lib/merged.py sorts them, for several sizes of chunks; read in
-# order, from anywhere, and by several at a time; where there is none, the reason; known without an index being opened.
+# order, from anywhere, and by several at a time; where there is none, the reason; known without an index being opened. And
+# all/overview.svg, as lib/tracks.py judges it by the listings.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 command -v python3 >/dev/null || skip "there is no python3"
 judge=$(cd "$(dirname "$0")/../lib" && pwd)/merged.py
+tracks=${judge%merged.py}tracks.py
 
 python3 "$judge" make "$archive" || { fail "the captures are not made"; finish; }
 
@@ -33,12 +35,32 @@ check_reads() {
 	cmp <(tac "$file") <(tac "$tmp/whole") || fail "from its end it is another file"
 }
 
+# Of each capture; listed and as long as it was said to be once it was made. A hart that waits for 4,000 ticks leaves a gap.
+check_tracks() {
+	local name dir
+	for name in waits crowd many same large; do
+		dir=$mnt/$name@ntrace/all
+		python3 "$tracks" "${dir%/all}" >"$tmp/tracks" || fail "$name: all/overview.svg"
+		if command -v xmllint >/dev/null; then
+			xmllint --noout "$dir/overview.svg" || fail "$name: all/overview.svg is not well formed"
+		fi
+		ls "$dir" | grep -qx overview.svg || fail "$name: it is not listed: $(ls "$dir")"
+		cp "$dir/overview.svg" "$tmp/overview.$name"
+		[ "$(stat -c %s "$dir/overview.svg")" = "$(stat -c %s "$tmp/overview.$name")" ] || fail "$name: it has another size"
+		cmp <(tac "$dir/overview.svg") <(tac "$tmp/overview.$name") || fail "$name: from its end it is another file"
+		[ "$name" != waits ] || awk '$1 == 1 && $2 > 300 && $3 > 500 { ok = 1 } END { exit !ok }' "$tmp/tracks" ||
+			fail "one that waits has no gap: $(cat "$tmp/tracks")"
+	done
+}
+
 for chunk in $(some 16384 7 1); do
 	index=$tmp/index.$chunk
 	do_mount --wait "--chunk=$chunk" --views=listing.txt
 	check_judged "$chunk"
 	cp "$mnt/many@ntrace/all/listing.txt" "$tmp/many.$chunk"
 	cmp "$tmp/many.$chunk" "$tmp/many.16384" || fail "--chunk=$chunk makes another file"
+	cp "$mnt/waits@ntrace/all/overview.svg" "$tmp/waits.$chunk"
+	cmp "$tmp/waits.$chunk" "$tmp/waits.16384" || fail "--chunk=$chunk makes another picture"
 	do_umount
 done
 index=$tmp/index.all
@@ -49,7 +71,9 @@ cmp "$tmp/whole" "$tmp/many.16384" || fail "--chunk=1000 makes another file"
 ls "$mnt/many@ntrace" | grep -qx all || fail "all is not listed"
 [ "$(ls "$mnt/many@ntrace/all")" = listing.txt ] || fail "listing.txt is not listed in all"
 ls "$mnt/many@ntrace/hart0/at/5-9" | grep -qx all && fail "a slice has all"
-stat "$mnt/many@ntrace/all/trace.stf" 2>/dev/null && fail "there is more than a listing in all"
+stat "$mnt/many@ntrace/all/trace.stf" 2>/dev/null && fail "all has a trace"
+check_tracks
+[ -e "$mnt/plain@ntrace/all" ] && fail "there is a picture of harts without times"
 do_umount
 
 # Whoever looks again needs no index: it is in the catalogue.
@@ -76,6 +100,11 @@ info one
 grep -q 'fewer than two harts have times' "$tmp/err" || fail "cat does not say why: $(cat "$tmp/err")"
 "$hartfs" cat --chunk=1000 --index-dir "$index" "$archive/many/capture.ini" all/listing.txt | cmp - "$tmp/whole" || fail "cat gives another file"
 "$hartfs" verify -q --chunk=1000 --index-dir "$index" "$archive" || fail "verify ended with $?"
+# Its title is the path in the archive, and cat takes another one for the archive.
+"$hartfs" cat --chunk=1000 --index-dir "$index" "$archive/waits/capture.ini" all/overview.svg | grep '<image\|<a' |
+	cmp - <(grep '<image\|<a' "$tmp/overview.waits") || fail "cat gives another picture"
+"$hartfs" cat --chunk=1000 --index-dir "$index" "$archive/waits/capture.ini" overview.svg 2>"$tmp/err" && fail "overview.svg is one of three"
+grep -q 'several: all/overview.svg, hart0/profile/overview.svg, hart1/profile/overview.svg' "$tmp/err" || fail "$(cat "$tmp/err")"
 
 # Without a summary it is the same; and a listing that is not offered is not merged.
 index=$tmp/index2

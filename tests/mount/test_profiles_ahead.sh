@@ -99,6 +99,17 @@ rm "$index"/*.hf?
 first_look 0 --wait
 do_umount
 
+# ---- several harts: each, and the flame graph of all ----
+python3 "$here/tests/lib/merged.py" make "$tmp/harts" && cp -r "$tmp/harts/many" "$archive/" || fail "the capture with harts"
+ahead
+do_mount
+for directory in "$mnt"/many@ntrace/hart*/profile "$mnt/many@ntrace/all"; do
+	ls "$directory" | grep -qx flame.svg || fail "$directory lists $(ls "$directory")"
+	[ "$(stat -c %s "$directory/flame.svg")" = "$(cat "$directory/flame.svg" | wc -c)" ] || fail "size of $directory/flame.svg"
+done
+[ "$(made)" = 0 ] || fail "$(made) were made"
+do_umount
+
 # ---- what a look made ----
 ahead
 touch -d @1600000001 "$archive/small/part.stf"

@@ -196,6 +196,9 @@ cd "$src" || exit 1
 printf 'a line\n' | "$hartfs" record -q -o "$tmp/o" ./riscv64/prog echo -o --system -- x >"$tmp/out" 2>"$tmp/err"
 [ "$(tail -n +2 "$tmp/out" | tr '\n' ' ')" = "a line ./riscv64/prog echo -o --system -- x " ] || fail "passed on: $(cat "$tmp/out")"
 [ -s "$tmp/err" ] && fail "quiet: $(cat "$tmp/err")"
+# That there is no place for an index is no trouble of a recording.
+XDG_CACHE_HOME=/proc/none "$hartfs" record -q -o "$tmp/n" ./riscv64/prog >"$tmp/out" 2>"$tmp/err" || fail "without a cache: status $?"
+[ -s "$tmp/err" ] && fail "without a cache: $(cat "$tmp/err")"
 record 7 -o "$tmp/o" "$src/riscv64/prog" fail
 whole "$tmp/o/prog-2.zstf" 500000
 PATH=$src/aarch64:$PATH record 7 -o "$tmp/o" prog fail

@@ -10,6 +10,7 @@ done
 qemu-riscv64 --help | grep -q -- -plugin || skip "this QEMU has no plugins"
 [ -e "$(dirname "$hartfs")/hartfs_capture.so" ] || skip "the program is not in its build directory"
 export XDG_CACHE_HOME=$tmp/cache
+tracks=$(cd "$(dirname "$0")/../lib" && pwd)/tracks.py
 
 # No thread has the lock twice in a row.
 cat >"$tmp/locks.c" <<'SRC'
@@ -94,7 +95,54 @@ for machine in riscv64 aarch64; do
 	done | grep . && fail "$machine: not worth a try"
 	[ "$(ls "$archive/$machine")" = $'locks.d\nlocks.zstf' ] || fail "$machine: $(ls "$archive/$machine")"
 done
+# Of many instructions pictures are made of chunks: the first thread runs, then the second, while the other one waits.
+cat >"$tmp/turns.c" <<'SRC'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+static volatile int turn;
+__attribute__((noinline)) long first(long n)
+{
+	for (volatile long i = 0; i < n; i++)
+		;
+	return n;
+}
+__attribute__((noinline)) long second(long n)
+{
+	for (volatile long i = 0; i < n; i++)
+		;
+	return n;
+}
+static void *run(void *me)
+{
+	for (int i = 0; i < 2; i++) {
+		pthread_mutex_lock(&lock);
+		while (turn != 2 * i + (me != 0))
+			pthread_cond_wait(&turned, &lock);
+		pthread_mutex_unlock(&lock);
+		(me ? second : first)(260000);
+		pthread_mutex_lock(&lock);
+		turn = turn + 1;
+		pthread_cond_broadcast(&turned);
+		pthread_mutex_unlock(&lock);
+	}
+	return me;
+}
+int main(void)
+{
+	pthread_t thread[2];
+	for (long i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, run, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+}
+SRC
+riscv64-linux-gnu-gcc -O1 -g -pthread -o "$tmp/turns" "$tmp/turns.c" || fail "turns.c: the compiler"
+timeout "$patience" "$hartfs" record -q -o "$archive/turns" -- "$tmp/turns" || fail "turns: record ended with $?"
+
 do_mount --wait
+view=$mnt/turns/turns@zstf
+python3 "$tracks" --turns "$view" 1:first 2:second || fail "turns: all/overview.svg"
 for machine in riscv64 aarch64; do
 	view=$mnt/$machine/locks@zstf
 	[ -s "$view/errors.txt" ] && fail "$machine: $(head -n 2 "$view/errors.txt")"
@@ -115,6 +163,10 @@ for file in sys.argv[2:]:
         want[chain] += int(insns)
 assert +got == +want, [(k, got[k], want[k]) for k in got | want if got[k] != want[k]][:5]
 PY
+	# What ran when is in the tracks; who waits for a lock does not run.
+	python3 "$tracks" "$view" >"$tmp/tracks" || fail "$machine: all/overview.svg"
+	[ "$(awk '$2 > 0 && $3 > 100' "$tmp/tracks" | wc -l)" = 4 ] || fail "$machine: tracks have no gaps: $(cat "$tmp/tracks")"
+	ls "$view/all" | grep -qx overview.svg || fail "$machine: all/overview.svg is not listed: $(ls "$view/all")"
 	ls "$view/all" | grep -qx flame.svg || fail "$machine: all/flame.svg is not listed: $(ls "$view/all")"
 	# The function's first instruction has no offset in its name.
 	python3 "$tmp/order.py" <"$view/all/listing.txt" >"$tmp/order" || fail "$machine: the order"
@@ -130,4 +182,7 @@ PY
 	done
 done
 do_umount
+# What would have to be decoded for too long is said in its track.
+said=$("$hartfs" cat --summary=off --index-dir "$tmp/unsummed" "$archive/turns/turns.zstf" all/overview.svg | grep -c 'not drawn: it is long')
+[ "$said" = 2 ] || fail "$said tracks say that there is no summary, not 2"
 finish

@@ -423,13 +423,13 @@ static void test_captures(void)
 	hf_fst_write_text(&t, "a/d.gz", "text");
 	CHECK_EQ(symlink("..", hf_fst_path(&t, "a/loop")), 0);
 	hf_fst_open(&t, NULL);
-	CHECK_EQ(hf_fs_each_capture(t.fs, "", note, &all), 0);
+	CHECK_EQ(hf_fs_each_capture(t.fs, "", NULL, note, &all), 0);
 	CHECK_STR(all.text, "a/c.stf.gz a/c@stf@gz\na/nothing-in-the-name a/nothing-in-the-name@stf\nb.stf b@stf\n");
-	CHECK_EQ(hf_fs_each_capture(t.fs, "b.stf", note, &one), 0);
+	CHECK_EQ(hf_fs_each_capture(t.fs, "b.stf", NULL, note, &one), 0);
 	CHECK_STR(one.text, "b.stf b@stf\n");
-	CHECK_EQ(hf_fs_each_capture(t.fs, "a", note, &below), 0);
+	CHECK_EQ(hf_fs_each_capture(t.fs, "a", NULL, note, &below), 0);
 	CHECK_STR(below.text, "a/c.stf.gz a/c@stf@gz\na/nothing-in-the-name a/nothing-in-the-name@stf\n");
-	CHECK_EQ(hf_fs_each_capture(t.fs, "none", note, &below), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_fs_each_capture(t.fs, "none", NULL, note, &below), HF_ERR_NOT_FOUND);
 	hf_fst_end(&t);
 }
 
