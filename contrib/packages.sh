@@ -4,7 +4,7 @@ BUILD_PACKAGES="build-essential cmake ninja-build pkg-config libfuse3-dev fuse3 
 	libdeflate-dev libzstd-dev libxxhash-dev libseccomp-dev llvm-19-dev libiberty-dev"
 PACKAGING_PACKAGES="dpkg-dev debhelper pandoc lintian"
 LINT_PACKAGES="clang-tidy"
-TEST_PACKAGES="acl xz-utils zstd gzip sqlite3 python3 libopencsd-bin binutils-riscv64-unknown-elf qemu-user
+TEST_PACKAGES="acl xz-utils zstd gzip sqlite3 python3 strace libopencsd-bin binutils-riscv64-unknown-elf qemu-user
 	qemu-system-misc qemu-system-arm clang llvm valgrind g++-riscv64-linux-gnu g++-aarch64-linux-gnu libc6-dev-riscv64-cross libc6-dev-arm64-cross
 	lcov libdevel-nytprof-perl bolt-19 llvm-19 clang-19 lld autofdo"
 

@@ -55,6 +55,8 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 		>"$tmp/out" || fail "under strace index ended with $?"
 	grep -v O_PATH "$tmp/trace" | grep -oE '"[^"]*\.stf"' | tr -d '"' | sort -u >"$tmp/opened"
 	indexed "$tmp/out" | sed -n "s,^$archive/\(.*\.stf\): .*,\1,p" | cmp - "$tmp/opened" || fail "opened: $(cat "$tmp/opened")"
+else
+	echo "SKIPPED: which files are opened, for strace is not there or may not trace"
 fi
 
 # What cannot be read. Root can read all, and so is another user here.
