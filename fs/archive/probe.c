@@ -19,13 +19,19 @@ static int unpack_head(const struct hf_box *box, const uint8_t *bytes, size_t n,
 {
 	struct hf_src *src;
 	struct hf_scan *scan;
-	struct hf_point point;
+	struct hf_point point = {.out_size = size};
 	const uint8_t *out, *window;
 	int err = hf_src_memory_new(bytes, n, &src);
 
 	*ret_n = 0;
 	if (err)
 		return err;
+	/* A scan would make a whole block, of 1 MiB, or say why the stream has fewer bytes. */
+	if (box->read_block && !box->read_block(box, src, &point, NULL, 0, head, size, NULL)) {
+		*ret_n = size;
+		hf_src_free(src);
+		return 0;
+	}
 	err = box->scan_new(box, src, NULL, NULL, &scan, NULL);
 	if (!err) {
 		while (*ret_n < size && !(err = box->scan_next(scan, &point, &out, &window, NULL)) && out) {
