@@ -48,19 +48,77 @@ static uint64_t own_of(const struct hf_summary_tree *tree)
 	return sum;
 }
 
+static void check_order(const struct hf_frames *frames, uint64_t total)
+{
+	CHECK_EQ(frames->frame[0].total, total);
+	CHECK_EQ(frames->frame[0].end, frames->count);
+	for (uint32_t i = 1; i < frames->count; i++) {
+		const struct hf_frame *frame = &frames->frame[i], *parent = &frames->frame[frame->parent];
+
+		CHECK(frame->parent < i && frame->end <= parent->end && frame->depth == parent->depth + 1);
+		CHECK(frame->start >= parent->start && frame->start + frame->total <= parent->start + parent->total);
+	}
+}
+
 static void check_frames(const struct hf_profiled *of)
 {
 	struct hf_frames frames;
 
 	CHECK_EQ(hf_frames_make(of, &frames), 0);
-	CHECK_EQ(frames.frame[0].total, own_of(of->tree));
-	CHECK_EQ(frames.frame[0].end, frames.count);
-	for (uint32_t i = 1; i < frames.count; i++) {
-		const struct hf_frame *frame = &frames.frame[i], *parent = &frames.frame[frame->parent];
+	check_order(&frames, own_of(of->tree));
+	hf_frames_free(&frames);
+}
 
-		CHECK(frame->parent < i && frame->end <= parent->end && frame->depth == parent->depth + 1);
-		CHECK(frame->start >= parent->start && frame->start + frame->total <= parent->start + parent->total);
+/* The frame of a chain, whose functions have ";" between them; it is there. */
+static const struct hf_frame *frame_of(const struct hf_frames *frames, const char *chain)
+{
+	uint32_t at = 0;
+
+	while (*chain) {
+		const size_t n = strcspn(chain, ";");
+		const struct hf_frame *frame;
+		const struct hf_frame_name *name;
+		uint32_t i = at + 1;
+
+		for (;; i = frame->end) {
+			CHECK(i < frames->frame[at].end);
+			frame = &frames->frame[i];
+			name = &frames->name[frame->name];
+			if (name->size == n && memcmp(frames->bytes + name->at, chain, n) == 0)
+				break;
+		}
+		at = i;
+		chain += n + (chain[n] == ';');
 	}
+	return &frames->frame[at];
+}
+
+static void test_folded(void)
+{
+	static const char before[] = "main 5\nmain;old 7\nmain;[trap] t;f 2\n",
+			  text[] = "main 1\nmain;g 10\nmain;g;main 100\nmain;a b(int, int);g 1000\n[interrupt] i;g 3\nno-number\ng 4";
+	struct hf_frames frames;
+
+	CHECK_EQ(hf_frames_fold(NULL, text, &frames), 0);
+	check_order(&frames, 1118);
+	CHECK_EQ(frames.count, 9);
+	CHECK_EQ(frame_of(&frames, "main")->own, 1);
+	CHECK_EQ(frame_of(&frames, "main")->total, 1111);
+	CHECK_EQ(frame_of(&frames, "main;g;main")->own, 100);
+	CHECK_EQ(frame_of(&frames, "main;a b(int, int);g")->own, 1000);
+	CHECK_EQ(frame_of(&frames, "[interrupt] i;g")->kind, HF_FRAME_INTERRUPT);
+	CHECK_EQ(frame_of(&frames, "g")->own, 4);
+	hf_frames_free(&frames);
+	CHECK_EQ(hf_frames_fold(before, text, &frames), 0);
+	check_order(&frames, 1118);
+	CHECK_EQ(frame_of(&frames, "main")->before, 5);
+	CHECK_EQ(frame_of(&frames, "main;old")->before, 7);
+	CHECK_EQ(frame_of(&frames, "main;old")->own, 0);
+	CHECK_EQ(frame_of(&frames, "main;[trap] t;f")->kind, HF_FRAME_TRAP);
+	CHECK_EQ(frame_of(&frames, "main;g")->before, 0);
+	hf_frames_free(&frames);
+	CHECK_EQ(hf_frames_fold("", "", &frames), 0);
+	CHECK_EQ(frames.count, 1);
 	hf_frames_free(&frames);
 }
 
@@ -188,5 +246,6 @@ int main(void)
 		check_tree(HF_CALL_NODES, shape);
 	}
 	test_activations();
+	test_folded();
 	return 0;
 }
