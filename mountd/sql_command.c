@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,6 +161,7 @@ static int run(const char *const argv[])
 	if ((shown && pipe(ends) < 0) || (pid = fork()) < 0)
 		return -1;
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (shown) {
 			dup2(ends[1], STDOUT_FILENO);
 			close(ends[0]);
