@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Looks for tests that a machine's speed, or other processes, decide: each that waits runs 20 times at a load of 15, among
-# others and beside loops that only compute, and 20 times on one core.
+# Looks for tests that a machine's speed, or other processes, decide: each that waits runs 20 times among 15 others, and 20
+# times on one core.
 #   contrib/flaky.sh [--shard I/N] [--runs N] [--list] [REGEX]     REGEX: of those tests only these, as of ctest -R
 # Runs are dealt to N shards by what ctest knows of their times, also those of one test. A shard takes at most 60 minutes:
 # what has not ended by then is told. It is clean, and the status 0, if every run was made and none failed; outputs of
@@ -9,7 +9,7 @@
 set -u
 cd "$(dirname "$0")/.."
 tests=build/release
-side_by_side=7 load=15 minutes=60 cores=$(nproc)
+minutes=60 cores=$(nproc)
 shard=0 shards=1 runs=20 list='' only=.
 while [ $# -gt 0 ]; do
 	[[ $1 == --*=* ]] && set -- "${1%%=*}" "${1#*=}" "${@:2}"
@@ -42,11 +42,11 @@ waits() {
 	done < <(ctest --test-dir $tests -N -R "$only" | sed -n 's/^ *Test *#[0-9]*: //p')
 }
 
-# Lines "MODE TEST RUNS" of this shard. One run beside a load lasts eight times as long, and takes a seventh of the shard.
+# Lines "MODE TEST RUNS" of this shard. The times of ctest are of a suite with two tests a core.
 deal() {
 	awk -v cores="$cores" -v costs=$tests/Testing/Temporary/CTestCostData.txt '
 		BEGIN {while ((getline line <costs) > 0 && line != "---") {split(line, f, " "); cost[f[1]] = f[3]}}
-		{c = cost[$1] > 0.2 ? cost[$1] : 0.2; print c * 8 / 7, "load", $1; print c / cores, "core", $1}' |
+		{c = (cost[$1] > 0.2 ? cost[$1] : 0.2) / 2 / cores; print c, "load", $1; print c, "core", $1}' |
 		sort -k1,1nr -k2 | awk -v shard="$shard" -v shards="$shards" -v runs="$runs" '
 		{
 			for (i = 0; i < runs; i++) {
@@ -69,9 +69,9 @@ fi
 out=build/flaky/$shard-of-$shards
 rm -rf "$out" && mkdir -p "$out" || exit 2
 end=$((SECONDS + minutes * 60)) stop=$(date -d "$minutes minutes" +%T) status=0
-loops=() ctest=
-set -m # groups, so that tests end with ctest
-trap 'for pid in $ctest "${loops[@]}"; do kill -- -"$pid"; done 2>/dev/null' EXIT
+lanes=()
+set -m # groups, so that tests end with their lane
+trap 'for pid in "${lanes[@]}"; do kill -- -"$pid"; done 2>/dev/null' EXIT
 trap 'exit 130' INT TERM HUP
 
 # one_round MODE ROUND COMMAND...: each test that has so many runs, once.
@@ -80,43 +80,39 @@ one_round() {
 	names=$(awk -v mode="$1" -v round="$2" '$1 == mode && $3 >= round {print $2}' <<<"$mine")
 	[ -n "$names" ] || return 1
 	if [ $SECONDS -ge $end ]; then
-		echo "not run: $mode, round $2 and later: ${names//$'\n'/ }"
+		echo "not run: $mode, round $2: $(wc -l <<<"$names") tests"
 		status=1
-		return 1
+		return 0
 	fi
 	shift 2
-	"$@" --test-dir $tests --stop-time "$stop" --output-on-failure -O "$log" -R "^(${names//$'\n'/|})\$" >/dev/null 2>&1 &
-	ctest=$!
-	if wait $ctest; then
-		ctest=
+	if "$@" --test-dir $tests --stop-time "$stop" --output-on-failure -O "$log" -R "^(${names//$'\n'/|})\$" >/dev/null 2>&1; then
 		sed -n 's/^.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*/skipped: \1/p' "$log" >>"$out/skipped"
 		rm "$log"
 		return 0
 	fi
-	ctest= status=1
+	status=1
 	echo "$log:"
 	awk '/ Passed | \*\*\*Skipped/ {next} /^ *[0-9]+\/[0-9]+ Test|stop time/' "$log"
 }
 
-for ((i = side_by_side; i < load; i++)); do
-	# Ends with this script, also if that is killed.
-	(while [ -e /proc/$$ ]; do for _ in {1..20000}; do :; done; done) &
-	loops+=($!)
-done
-disown "${loops[@]}"
-for ((round = 1; round <= runs; round++)); do one_round load $round ctest -j $side_by_side || break; done
-for i in "${loops[@]}"; do kill -- -"$i"; done
-loops=()
-for ((core = 0; core < cores; core++)); do
-	(
-		for ((round = core + 1; round <= runs; round += cores)); do
-			one_round core $round taskset -c $core ctest -j 2 || break
-		done
-		exit $status
-	) &
-	loops+=($!)
-done
-for i in "${loops[@]}"; do wait "$i" || status=1; done
+# in_lanes MODE N: the rounds, N side by side.
+in_lanes() {
+	local lane round command
+	for ((lane = 0; lane < $2; lane++)); do
+		[ "$1" = load ] && command=(ctest -j 8) || command=(taskset -c $lane ctest -j 2)
+		(
+			for ((round = lane + 1; round <= runs; round += $2)); do one_round "$1" $round "${command[@]}" || break; done
+			exit $status
+		) &
+		lanes+=($!)
+	done
+	for lane in "${lanes[@]}"; do wait "$lane" || status=1; done
+	lanes=()
+}
+
+in_lanes load 2
+echo "load: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+in_lanes core "$cores"
 [ ! -s "$out/skipped" ] || sort "$out/skipped" | uniq -c
 [ $status = 0 ] && echo "clean: shard $shard of $shards, $(awk '{n += $3} END {print n}' <<<"$mine") runs of $(awk '{print $2}' <<<"$mine" | sort -u | wc -l) tests"
 exit $status
