@@ -196,7 +196,7 @@ static void compare_upper(uint32_t opcode, const char *text)
 /* "cm.jalt 32", and nothing else has an index. */
 static void compare_table(uint32_t opcode, const char *text)
 {
-	unsigned index, want;
+	unsigned index = 0, want;
 	const bool is = sscanf(text, " cm.jt %u", &want) == 1 || sscanf(text, " cm.jalt %u", &want) == 1;
 
 	CHECK_EQ(hf_riscv_table_jump(opcode, xlen, &index), is);
