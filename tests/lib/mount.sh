@@ -194,9 +194,9 @@ capture_archive() {
 	cp -r "$HARTFS_DATA/archive/." "$archive/"
 }
 
-# short_boot: of the 870,000 instructions of the boot capture only the first 142,000, up to where a record ends.
+# short_boot [BYTES]: of the 870,000 instructions of the boot capture only the first 142,000, up to where a record ends.
 short_boot() {
-	gzip -dc "$archive/boot/rv-sys.stf.gz" | head -c 1627218 | gzip -1 >"$tmp/short.gz"
+	gzip -dc "$archive/boot/rv-sys.stf.gz" | head -c "${1:-1627218}" | gzip -1 >"$tmp/short.gz"
 	mv "$tmp/short.gz" "$archive/boot/rv-sys.stf.gz"
 }
 
