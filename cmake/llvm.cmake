@@ -17,6 +17,8 @@ endif()
 function(llvm_config variable)
 	execute_process(COMMAND ${LLVM_CONFIG} ${ARGN} OUTPUT_VARIABLE answer OUTPUT_STRIP_TRAILING_WHITESPACE
 			COMMAND_ERROR_IS_FATAL ANY)
+	# It does not know that it lies in the root of another machine.
+	string(REGEX REPLACE "(^|[ \n])/usr/" "\\1${CMAKE_SYSROOT}/usr/" answer "${answer}")
 	set(${variable} "${answer}" PARENT_SCOPE)
 endfunction()
 

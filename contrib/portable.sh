@@ -16,15 +16,12 @@ limit=40000000
 # The libraries that these files need.
 needed() { ldd "$@" | sed -n 's/.* => \(\/[^ ]*\).*/\1/p' | sort -u; }
 
-# The licences of the package that a file is of, with the texts that they name; and which package that is.
+# The licences of the package that a file is of, and which package that is.
 licence() {
-	local package text
+	local package
 	package=$(dpkg-query -S "$(realpath "$1")" "$1" "${1#/usr}" "/usr${1#/usr}" 2>/dev/null | head -n 1 | cut -d: -f1)
 	[ -n "$package" ] && cp "/usr/share/doc/$package/copyright" "$root/licences/$package" ||
 		{ echo "no licence of $1 is known" >&2; exit 1; }
-	for text in $(grep -oh '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$root/licences/$package"); do
-		cp -L "$text" "$root/licences/"
-	done
 	dpkg-query -W -f '${Package} ${Version}, of the source ${source:Package} ${source:Version}\n' "$package" | head -n 1 \
 		>>"$work/packages"
 }
@@ -39,11 +36,11 @@ wrapper() {
 	chmod 755 "$1"
 }
 
-# cached NAME: what the build found.
-cached() { sed -n "s/^$1:[^=]*=//p" "$build/CMakeCache.txt"; }
+# cached NAME: what the build found; of a build from outside of this system, by its name in it.
+cached() { sed -n "s/^$1:[^=]*=//p" "$build/CMakeCache.txt" | sed 's|.*/usr/|/usr/|'; }
 
 make() {
-	local version name file
+	local version name file text
 	build=${1:-$source/build/release}
 	version=$("$build/hartfs" --version | sed -n '1s/.* //p')
 	name=hartfs-$version-$(uname -m)
@@ -76,6 +73,9 @@ make() {
 	cp "$source/LICENSE" "$root/licences/hartfs"
 	cp "$source/contrib/capture/LICENSE" "$root/licences/hartfs_capture"
 	cp "$source/debian/copyright" "$root/licences/hartfs-parts"
+	for text in $(grep -oh '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$root"/licences/*); do
+		cp -L "$text" "$root/licences/"
+	done
 	cp "$source"/README.md "$source"/CHANGES.md "$root"
 	cp -r "$source/contrib/completion" "$root/share/completion"
 	cp -r "$source/tests/data/archive" "$root/samples"
