@@ -11,7 +11,7 @@ mkdir "$archive" "$mnt" "$index"
 failures=0
 # nap SECONDS: sleeps without a program of its own, which would cost more than what is waited for.
 mkfifo "$tmp/.nothing"
-nap() { read -rt "$1" <>"$tmp/.nothing"; }
+nap() { read -rt "$1" <>"$tmp/.nothing" || :; }
 # Seconds after which what should come will not. This bounds hangs, and no verdict is drawn from a shorter time.
 patience=600
 # A server that is told to end with work under way leaves its threads where they are.
@@ -201,6 +201,12 @@ capture_archive() {
 short_boot() {
 	gzip -dc "$archive/boot/rv-sys.stf.gz" | head -c "${1:-1627218}" | gzip -1 >"$tmp/short.gz"
 	mv "$tmp/short.gz" "$archive/boot/rv-sys.stf.gz"
+}
+# short_archive: the captures of tests/data, but only the first 42,000 and 27,000 instructions.
+short_archive() {
+	capture_archive
+	short_boot 460004
+	truncate -s 319987 "$archive/mini/rv32-mini.stf"
 }
 
 # For find: what changes by itself is left out. To look into profile/ is to have its files made, which it then lists.

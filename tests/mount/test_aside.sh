@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/hostile.sh"
 need_fuse
-capture_archive
+short_archive
 cp "$archive/mini/rv32-mini.stf" "$archive/small.stf"
 rm -rf "${archive:?}/mini"
 
