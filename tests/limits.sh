@@ -11,12 +11,15 @@ bad() {
 	status=1
 }
 
+declare -A texts
+IFS= read -rd '' all <"$page"
 # FILE NAME VALUE-IN-THE-SOURCE WORDS-ON-THE-PAGE
 while IFS='@' read -r file name value words; do
 	count=$((count + 1))
-	grep -qE "\b$name( =)?[[:space:]]+$(sed 's/[()*+]/\\&/g' <<<"$value")([^0-9a-z]|\$)" "$file" ||
-		bad "$file: $name is not $value any more: $page says '$words'"
-	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
+	[ "${texts[$file]-}" ] || IFS= read -rd '' "texts[$file]" <"$file"
+	pattern="\\b$name( =)?[[:blank:]]+"
+	[[ ${texts[$file]-} =~ $pattern"$value"([^0-9a-z]|$) ]] || bad "$file: $name is not $value any more: $page says '$words'"
+	[[ $all == *"$words"* ]] || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
 index/base/limits.h@HF_MERGED_HARTS@4096u@harts in *all/listing.txt* | 4,096
 index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
@@ -157,9 +160,9 @@ END
 [ "$count" -gt 30 ] || bad "only $count limits were compared"
 
 # The longest words of an error without a number.
-all=$(tr '\n' ' ' <"$page")
+all=${all//$'\n'/ }
 while read -r text; do
-	grep -qF -- "$text" <<<"$all" || bad "$page: nothing of the error '$text'"
+	[[ $all == *"$text"* ]] || bad "$page: nothing of the error '$text'"
 done < <(sed -nE 's/^HF_ERR\([0-9]+, +[A-Z_0-9]+, +limit, +[A-Z]+, +"(.*)"\)$/\1/p' codecs/*/errors.def |
 	awk -F '%ll[ux]|[(:]' '{best = $1; for (i = 2; i <= NF; i++) if (length($i) > length(best)) best = $i; print best}')
 exit $status

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 {
 	struct hf_rvtrace trace;
 	size_t n;
-	char *csv = argc > 2 ? hf_rvtrace_read_file(argv[1], &n) : NULL;
+	char *csv = argc > 2 ? hf_rvtrace_read_file(argv[1], SIZE_MAX, &n) : NULL;
 
 	if (!csv) {
 		fprintf(stderr, "bench_etrace_encode TRACE.csv[.xz] XLEN [PARAMS...]\n");

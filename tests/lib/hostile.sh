@@ -71,7 +71,7 @@ at_work() {
 	local ticks end=$((SECONDS + patience))
 	while ticks=$(cpu_ticks "$1") && [ "$SECONDS" -lt "$end" ]; do
 		[ "$ticks" -lt $((little / 5)) ] && ! indexes "$1" || return 0
-		sleep 0.05
+		nap 0.05
 	done
 	return 1
 }
@@ -86,6 +86,6 @@ ends_soon() {
 			kill -KILL "$1"
 			return 1
 		fi
-		sleep 0.05
+		nap 0.05
 	done
 }

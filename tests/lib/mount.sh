@@ -9,6 +9,9 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/hartfs-test.XXXXXX") || exit 1
 archive=$tmp/archive mnt=$tmp/mnt index=$tmp/index log=$tmp/log
 mkdir "$archive" "$mnt" "$index"
 failures=0
+# nap SECONDS: sleeps without a program of its own, which would cost more than what is waited for.
+mkfifo "$tmp/.nothing"
+nap() { read -rt "$1" <>"$tmp/.nothing" || :; }
 # Seconds after which what should come will not. This bounds hangs, and no verdict is drawn from a shorter time.
 patience=600
 # A server that is told to end with work under way leaves its threads where they are.
@@ -26,7 +29,7 @@ cleanup() {
 			umount -l "$point" 2>/dev/null || fusermount3 -u -z "$point" 2>/dev/null || break
 		done
 	done
-	for ((i = 0; i < 50; i++)); do no_servers && break; sleep 0.1; done
+	for ((i = 0; i < 50; i++)); do no_servers && break; nap 0.1; done
 	for pid in $(servers); do kill -9 "$pid"; done
 	if grep -qE 'Sanitizer|runtime error|Assertion|died of signal (4|6|7|8|11)$' "$log" 2>/dev/null; then
 		echo "FAIL: the server complains of itself"
@@ -120,7 +123,7 @@ wait_until() {
 	local end=$((SECONDS + patience))
 	until "$@" 2>/dev/null; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
+		nap 0.05
 	done
 }
 
@@ -198,6 +201,12 @@ capture_archive() {
 short_boot() {
 	gzip -dc "$archive/boot/rv-sys.stf.gz" | head -c "${1:-1627218}" | gzip -1 >"$tmp/short.gz"
 	mv "$tmp/short.gz" "$archive/boot/rv-sys.stf.gz"
+}
+# short_archive: the captures of tests/data, but only the first 42,000 and 27,000 instructions.
+short_archive() {
+	capture_archive
+	short_boot 460004
+	truncate -s 319987 "$archive/mini/rv32-mini.stf"
 }
 
 # For find: what changes by itself is left out. To look into profile/ is to have its files made, which it then lists.

@@ -6,22 +6,29 @@
 
 #include <lzma.h>
 
-static char *unpack(char *packed, size_t *size)
+static char *unpack(char *packed, size_t most, size_t *size)
 {
-	size_t room = (size_t)64 << 20, in = 0, out = 0;
-	uint64_t limit = UINT64_MAX;
+	const size_t room = most < (size_t)64 << 20 ? most : (size_t)64 << 20;
 	char *plain = malloc(room + 1);
+	lzma_stream lzma = LZMA_STREAM_INIT;
+	lzma_ret end;
 
 	CHECK(plain);
-	CHECK_EQ(lzma_stream_buffer_decode(&limit, 0, NULL, (uint8_t *)packed, &in, *size, (uint8_t *)plain, &out, room),
-		 LZMA_OK);
+	CHECK_EQ(lzma_stream_decoder(&lzma, UINT64_MAX, 0), LZMA_OK);
+	lzma.next_in = (uint8_t *)packed;
+	lzma.avail_in = *size;
+	lzma.next_out = (uint8_t *)plain;
+	lzma.avail_out = room;
+	end = lzma_code(&lzma, LZMA_FINISH);
+	CHECK(end == LZMA_STREAM_END || (room == most && lzma.avail_out == 0));
+	*size = room - lzma.avail_out;
+	lzma_end(&lzma);
 	free(packed);
-	*size = out;
-	plain[out] = 0;
-	return realloc(plain, out + 1);
+	plain[*size] = 0;
+	return realloc(plain, *size + 1);
 }
 
-char *hf_rvtrace_read_file(const char *path, size_t *ret_size)
+char *hf_rvtrace_read_file(const char *path, size_t most, size_t *ret_size)
 {
 	FILE *f = fopen(path, "rb");
 	char *text;
@@ -38,7 +45,7 @@ char *hf_rvtrace_read_file(const char *path, size_t *ret_size)
 	text[size] = 0;
 	fclose(f);
 	*ret_size = (size_t)size;
-	return *ret_size > 6 && memcmp(text, "\xfd" "7zXZ", 6) == 0 ? unpack(text, ret_size) : text;
+	return *ret_size > 6 && memcmp(text, "\xfd" "7zXZ", 6) == 0 ? unpack(text, most, ret_size) : text;
 }
 
 void hf_rvtrace_init(struct hf_rvtrace *trace, unsigned isa)

@@ -22,8 +22,8 @@ enum hf_rvtrace_flags {
 	HF_RVTRACE_ECAUSE8 = 4,
 };
 
-/* Reads all of a file, which may be compressed with xz; NULL if it does not exist. Free it. */
-char *hf_rvtrace_read_file(const char *path, size_t *ret_size);
+/* Reads all of a file; of one that is compressed with xz, the first most bytes. NULL if it does not exist. Free it. */
+char *hf_rvtrace_read_file(const char *path, size_t most, size_t *ret_size);
 
 /* text is the CSV, with its head line. */
 void hf_rvtrace_parse(struct hf_rvtrace *trace, const char *text, unsigned xlen, unsigned flags);

@@ -6,7 +6,8 @@
 
 /* So much of a recorded capture is enough for every slice that is asked for. */
 #define STREAM_MOST (600u << 10)
-#define FILE_MOST (100u << 10) /* of one that is packed in itself */
+#define FILE_MOST (100u << 10) /* of one that is packed in itself; of a packed file, more than that unpacked */
+#define PCS_MOST (128u << 10) /* of what was logged */
 
 static const char *data_dir(void)
 {
@@ -34,7 +35,8 @@ static void put_beginning(struct hf_fst *from, const char *capture, const char *
 	if (strstr(capture, ".gz")) {
 		struct hf_walk w;
 
-		hf_walk_memory(&w, &hf_box_gzip, file.p, file.n);
+		hf_walk_memory(&w, &hf_box_gzip, file.p, file.n < FILE_MOST ? file.n : FILE_MOST);
+		CHECK(w.err == HF_NOTE_END || w.out.n >= STREAM_MOST);
 		hf_bytes_free(&file);
 		file = w.out;
 		w.out = (struct hf_walk_bytes){0};
@@ -53,7 +55,7 @@ static char *golden(const char *stem, const char *file)
 	size_t size;
 
 	snprintf(path, sizeof path, "%s/golden/%s/%s", data_dir(), stem, file);
-	return hf_rvtrace_read_file(path, &size);
+	return hf_rvtrace_read_file(path, PCS_MOST, &size);
 }
 
 /* The first line of the events that is behind instruction first; *line goes there. */

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/hostile.sh"
 need_fuse
-capture_archive
+short_archive
 cp "$archive/mini/rv32-mini.stf" "$archive/small.stf"
 rm -rf "${archive:?}/mini"
 
@@ -88,7 +88,7 @@ for times in 1 3 7; do
 	wait_until begun || fail "it is not being indexed"
 	for n in 1 2 3 4 5 6; do
 		wait_until ready "s$n@stf" || fail "s$n waits"
-		sleep 0.2
+		nap 0.2
 	done
 	timeout "$patience" "$hartfs" wait "$mnt/some" || fail "wait: $?"
 	[ "$(tail -n 3000 "$mnt/some@ntrace/hart0/listing.txt" | sha256sum)" = "$(cat "$tmp/some")" ] || fail "it came out otherwise"

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 python3 -c "import ctypes, json" 2>/dev/null || skip "python3 is needed"
-capture_archive
+short_archive
 : >"$archive/nothing.stf"
 printf 'no trace' >"$archive/$(printf 'odd\033[31m.stf')"
 

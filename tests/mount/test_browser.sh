@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 browser=$(command -v chromium || command -v google-chrome) || skip "no chromium: pictures are not looked at in a browser"
-capture_archive
+short_archive
 mkdir "$archive/bare"
 cp "$archive/boot/rv-sys.stf.gz" "$archive/bare/"
 

@@ -4,7 +4,7 @@
 # and however slowly they are read.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/hostile.sh"
-capture_archive
+short_archive
 h() { timeout "$patience" "$hartfs" "$1" --index-dir "$index" "${@:2}"; }
 # A decode index that is whole, or a pack with it: private forms have other names.
 published() { [ -n "$(find "$index" -name '*.hf[ip]' 2>/dev/null)" ]; }
@@ -19,7 +19,7 @@ published && fail "the lines came when the index was there"
 rm -rf "$archive/long"
 
 # Of one hart and several, of a capture that is cut, and of a copy of packets.
-head -c 400000 "$archive/boot/rv-sys.stf.gz" >"$archive/cut.stf.gz"
+head -c 40000 "$archive/boot/rv-sys.stf.gz" >"$archive/cut.stf.gz"
 mkdir "$archive/packets"
 h cat "$archive/mini/rv32-mini.stf" hart0/listing.txt >/dev/null || fail "cat"
 for file in trace.bin capture.ini; do

@@ -4,7 +4,7 @@
 # wrote the catalogue.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-capture_archive
+short_archive
 mkdir "$archive/plain"
 for i in 1 2 3 4 5 6 7 8 9; do echo "$i" >"$archive/plain/$i.txt"; done
 files=$(find "$archive" -type f | wc -l)

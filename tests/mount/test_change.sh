@@ -3,7 +3,7 @@
 # A capture that is replaced under the mount: its views become the new one's, and no reader gets a mix.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-capture_archive
+short_archive
 not() { ! "$@"; }
 h() {
 	timeout "$patience" "$hartfs" "$1" --index-dir "$index" "${@:2}"

@@ -3,7 +3,7 @@
 # --checksums: with "all" every byte of a view is in a checksum of the index, without it some lines are. Both have tables of
 # their own, the same bytes, and what verify says.
 . "$(dirname "$0")/../lib/mount.sh"
-capture_archive
+short_archive
 h() { timeout "$patience" "$hartfs" "$@" --index-dir "$index"; }
 tables() { find "$index" -name "*.$1.*.hfv" | sort; }
 # Bytes of all chunks, and those in checksums: checked FILE

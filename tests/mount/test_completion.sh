@@ -3,7 +3,7 @@
 # Completion: what hartfs complete offers, and that the shells hand it on. zsh and fish are tried where they are installed.
 . "$(dirname "$0")/../lib/mount.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
-capture_archive
+short_archive
 stf=$archive/boot/rv-sys.stf.gz
 
 # offers WANT WORD...: exactly these lines. has WANT WORD...: among others.

@@ -3,7 +3,7 @@
 # With -o direct every read has the bytes that it has without; mmap is private. Without it the kernel reads further ahead
 # where we may say so.
 . "$(dirname "$0")/../lib/mount.sh"
-capture_archive
+short_archive
 file=$mnt/mini/rv32-mini@stf/hart0/listing.txt
 
 do_mount --wait

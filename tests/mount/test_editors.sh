@@ -3,7 +3,7 @@
 # contrib/editors: vim and lnav read a listing with them.
 . "$(dirname "$0")/../lib/mount.sh"
 editors=$(cd "$(dirname "$0")/../../contrib/editors" && pwd)
-capture_archive
+short_archive
 export HOME=$tmp/home
 mkdir -p "$HOME/.vim/syntax"
 "$hartfs" cat --index-dir "$index" "$archive/boot/rv-sys.stf.gz" hart0/at/1-999/listing.txt >"$tmp/listing.txt" || fail "listing.txt"

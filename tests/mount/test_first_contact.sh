@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 for tool in gzip xz; do command -v $tool >/dev/null || skip "$tool is needed"; done
-capture_archive
+short_archive
 gzip -dc "$archive/boot/rv-sys.stf.gz" | xz -1c >"$archive/x.stf.xz"
 rm -r "$archive/boot" "$archive/mini"
 views=(--views=listing.txt --summary=off)

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 [ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
 capture_archive
+short_boot
 export XDG_CACHE_HOME=$tmp/cache
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$archive/boot" || exit 1
@@ -73,7 +74,7 @@ says 2 "no symbol 'nonsense'" find "$x" nonsense
 says 1 "directory, with listing.txt, profile/" cat "$x" hart0
 says 1 "directory, with functions.txt" cat "$x" hart0/profile
 says 1 "several: hart0/trace.stf, hart0/etrace" cat "$x" trace
-says 1 "FIRST-LAST/, with two of the ordinals 0 to 873594" cat "$x" hart0/at/fib/listing.txt
+says 1 "FIRST-LAST/, with two of the ordinals 0 to 141912" cat "$x" hart0/at/fib/listing.txt
 says 1 "did you mean 'flame.svg'" cat "$x" flmae.svg
 says 1 "did you mean 'hart0/listing.txt'" cat "$x" hart0/lsting.txt
 says 1 "no such file" cat "$x" qqqqqq
@@ -111,7 +112,7 @@ def lines(*args):
     return [json.loads(line) for line in out.splitlines()]
 assert lines("index", "--json", ".") == [{"capture": "./" + x, "state": "indexed"}]
 one, = lines("ls", "--json", ".")
-assert one["capture"] == x and one["state"] == "indexed" and one["harts"] == 1 and one["instructions"] == 873595, one
+assert one["capture"] == x and one["state"] == "indexed" and one["harts"] == 1 and one["instructions"] == 141913, one
 files = lines("ls", "--json", x)
 assert any(f["file"].endswith("hart0/listing.txt") and f["hart"] == 0 and f["size"] > 0 for f in files), files
 top = lines("top", "--json", "-n", "3", x)

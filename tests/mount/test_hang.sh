@@ -74,7 +74,7 @@ ended() { not_there "$victim"; }
 not_there() { ! [ -e "/proc/$1" ]; }
 settled() { ended || in_request; }
 # The inner mount has a request that takes long: it waits for an index.
-asked() { waits "$number" 1 && sleep 0.05 && waits "$number" 1 || no_jobs; }
+asked() { waits "$number" 1 && nap 0.05 && waits "$number" 1 || no_jobs; }
 # get_stuck: a mount of a mount on $mnt, a reader in it, and a server that does not end; its number is in $victim.
 get_stuck() {
 	local i number stack=

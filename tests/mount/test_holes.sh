@@ -8,7 +8,7 @@ need_fuse
 command -v python3 >/dev/null || skip "python3 is needed"
 make_trace=$(dirname "$hartfs")/tests/make_trace
 [ -x "$make_trace" ] || skip "there is no make_trace in the build directory"
-capture_archive
+short_archive
 # It ends without tidying up.
 ASAN_OPTIONS=detect_leaks=0 "$make_trace" 20000 2000 "$archive/boot/rv-sys.stf.gz" "$archive/whole.zstf" >/dev/null || fail "make_trace"
 

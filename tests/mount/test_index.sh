@@ -3,7 +3,7 @@
 # Indexing ahead of time, behind a mount, in parts, and again; info and cat without a mount.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-capture_archive
+short_archive
 before=$(snapshot)
 captures=$(find "$archive" -name '*.stf*' | wc -l)
 h() {

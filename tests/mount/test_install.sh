@@ -5,7 +5,7 @@
 root=$(cd "$(dirname "$0")/../.." && pwd) build=$(dirname "$hartfs")
 command -v cmake >/dev/null || skip "cmake is needed"
 [ -e "$build/cmake_install.cmake" ] || skip "the program is not in its build directory"
-capture_archive
+short_archive
 
 # starts_from UNIT ROOT PREFIX: every program of the unit is where the installation below ROOT has put it.
 starts_from() {

@@ -10,6 +10,7 @@ for tool in cmake pkg-config cc c++ nm objdump readelf; do
 done
 [ -e "$build/cmake_install.cmake" ] || skip "the program is not in its build directory"
 capture_archive
+short_boot
 prefix=$tmp/prefix
 for component in Unspecified dev; do
 	cmake --install "$build" --prefix "$prefix" --component "$component" >"$tmp/out" 2>&1 || fail "$(tail -n 3 "$tmp/out")"

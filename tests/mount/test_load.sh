@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # LLVM is loaded by the commands that disassemble and by no other, and where it cannot be loaded they say so.
 . "$(dirname "$0")/../lib/mount.sh"
-capture_archive
+short_archive
 "$hartfs" index -q --index-dir "$index" "$archive" || fail "the archive cannot be indexed"
 
 # loads COMMAND...: whether it opens LLVM, by the word of the dynamic linker.

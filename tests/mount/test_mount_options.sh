@@ -3,7 +3,7 @@
 # Every option of a mount does what it says when it is given to -o, as mount(8) and fstab give it.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-capture_archive
+short_archive
 
 # limit NAME: a number of status.json's cache.
 limit() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$mnt/.hartfs/status.json" | head -n 1; }

@@ -5,7 +5,7 @@
 # names the key.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-capture_archive
+short_archive
 source=boot/rv-sys@stf@gz
 
 listing() { grep -E '^([0-9]|# (time|context))' "$1" | sed 's/ mode=[^ ]*//'; }

@@ -4,7 +4,7 @@
 # where it does they begin with the first change, and copies show the process from there on.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-capture_archive
+short_archive
 one=mini/rv32-mini@stf many=boot/rv-sys@stf@gz
 
 do_mount --wait

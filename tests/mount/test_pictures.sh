@@ -4,7 +4,7 @@
 # summary as well as without one, and names of functions cannot break them.
 . "$(dirname "$0")/../lib/mount.sh"
 command -v python3 >/dev/null || skip "python3 is needed"
-capture_archive
+short_archive
 mkdir "$archive/arm"
 cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
 

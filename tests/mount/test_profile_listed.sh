@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 here=$(cd "$(dirname "$0")/../.." && pwd)
-capture_archive
+short_archive
 "$hartfs" cat --index-dir "$tmp/cut" "$archive/boot/rv-sys.stf.gz" hart0/at/0-19999/trace.stf >"$tmp/part.stf" || fail "a piece of rv-sys"
 rm -r "$archive" && mkdir "$archive"
 for i in {1..20}; do

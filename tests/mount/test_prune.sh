@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # hartfs index --prune: what belongs to no capture any more goes, all else stays and is used again.
 . "$(dirname "$0")/../lib/mount.sh"
-capture_archive
+short_archive
 mkdir "$archive/described"
 cp "$HARTFS_DATA/archive/mini/rv32-mini.stf" "$archive/described/trace.bin"
 printf '[capture]\nformat = stf\ntrace = trace.bin\n' >"$archive/described/capture.ini"

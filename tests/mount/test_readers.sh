@@ -3,7 +3,7 @@
 # The options that hartfs-readers(7) gives for other readers are options, and a view made with them is read back whole.
 . "$(dirname "$0")/../lib/mount.sh"
 manual=$(cd "$(dirname "$0")/../../mountd" && pwd)/hartfs-readers.7.md
-capture_archive
+short_archive
 capture=$archive/mini/rv32-mini.stf
 
 retired() { awk '!/^#/ {print $3, $4}' "$1"; }

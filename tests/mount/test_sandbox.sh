@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 need_root
-capture_archive
+short_archive
 chmod 755 "$tmp"
 
 # A build for ThreadSanitizer or AddressSanitizer has no list of system calls, and says so.

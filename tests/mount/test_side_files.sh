@@ -4,7 +4,7 @@
 # lost by that is said in errors.txt, with file and line, and of what is whole nothing is said.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-capture_archive
+short_archive
 
 # An ELF beside its capture, and the same in a description: the section table at its end is gone.
 elf=$archive/boot/rv-sys.elf

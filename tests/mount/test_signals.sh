@@ -178,7 +178,7 @@ for signal in HUP KILL; do
 	status=$?
 	# 137: killed. Without that it may have been ready before the signal.
 	[ $status = 0 ] || { [ $signal = KILL ] && [ $status = 137 ]; } || fail "SIG$signal to the started process: $status"
-	sleep 0.2
+	nap 0.2
 	wait_until has "$log" 'is mounted on' || fail "SIG$signal to the started process: not mounted"
 	wait_until has_two || fail "SIG$signal to the started process: $(servers | wc -l) processes"
 	do_umount
@@ -190,7 +190,7 @@ front=$!
 wait_until is_mounted "$mnt" || fail "no mount from the foreground"
 wait_until test -e "$mnt/random.bin" || fail "no answer from the foreground"
 kill -HUP $front
-sleep 0.2
+nap 0.2
 ls "$mnt" >/dev/null && is_mounted "$mnt" || fail "SIGHUP ended a mount in the foreground"
 kill -TERM $front
 wait $front

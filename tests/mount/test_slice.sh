@@ -5,9 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 command -v python3 >/dev/null || skip "python3 is needed"
-capture_archive
-short_boot 460004
-truncate -s 319987 "$archive/mini/rv32-mini.stf" # the same
+short_archive
 do_mount --wait --chunk 1000 --cache 1M
 mkdir "$tmp/again" "$tmp/mnt2"
 
@@ -62,6 +60,8 @@ def cut(again, *harts):
             open("%s/%d.stf" % (again, count), "wb").write(read(part + "/trace.stf"))
             open("%s/%d.want" % (again, count), "wb").writelines(want)
             count += 1
+        for bad in "0-%d" % n, "%d-" % n:
+            same(hart + "/at/" + bad + " exists", [os.path.exists(hart + "/at/" + bad)], [False])
     if count <= 8:
         sys.exit("only %d slices" % count)
 
@@ -93,7 +93,7 @@ harts=("${harts[@]/#./$mnt}")
 harts=("${harts[@]%/listing.txt}")
 python3 "$tmp/slices.py" cut "$tmp/again" "${harts[@]}" || fail "slices"
 for hart in "${harts[@]}"; do
-	for bad in 99999999999999999999-1 5-3 - 01-2 0-99999 99999- -5 5 0-0x; do
+	for bad in 99999999999999999999-1 5-3 - 01-2 -5 5 0-0x; do
 		[ ! -e "$hart/at/$bad" ] || fail "$hart/at/$bad exists"
 	done
 done

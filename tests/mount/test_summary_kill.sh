@@ -22,7 +22,7 @@ kill_one() {
 			seen=$now
 			break
 		fi
-		sleep 0.02
+		nap 0.02
 	done
 	wait "$pid" 2>/dev/null
 	return "$killed"

@@ -4,7 +4,7 @@
 # them. A path that is not there is looked for where it would be, and nowhere else.
 . "$(dirname "$0")/../lib/mount.sh"
 need_root
-capture_archive
+short_archive
 command -v setpriv >/dev/null || skip "setpriv is needed"
 chmod 755 "$tmp"
 mv "$archive/mini/rv32-mini.stf" "$archive/secret.stf"

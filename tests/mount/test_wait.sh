@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/hostile.sh"
 need_fuse
-capture_archive
+short_archive
 loop long
 mv "$archive/mini/rv32-mini.stf" "$archive/x.stf"
 capture bad 'format = ntrac' 'trace = t'

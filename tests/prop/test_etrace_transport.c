@@ -94,7 +94,7 @@ static void test_manual(void)
 	if (!data)
 		return;
 	snprintf(path, sizeof path, "%s/../../mountd/hartfs-etrace.5.md", data);
-	text = hf_rvtrace_read_file(path, &n);
+	text = hf_rvtrace_read_file(path, SIZE_MAX, &n);
 	CHECK(text);
 	section = strstr(text, "# THE VIEW etrace/");
 	CHECK(section);

@@ -159,10 +159,10 @@ static void compare_stream(const struct hf_rvtrace *trace, const char *program, 
 {
 	char params[1024];
 	size_t n, want_n;
-	char *ini = hf_rvtrace_read_file(path("%s/%s/capture.ini", program, config), &n), *want;
+	char *ini = hf_rvtrace_read_file(path("%s/%s/capture.ini", program, config), SIZE_MAX, &n), *want;
 	struct bytes got;
 
-	want = hf_rvtrace_read_file(path("%s/%s/packets.te_inst_raw", program, config), &want_n);
+	want = hf_rvtrace_read_file(path("%s/%s/packets.te_inst_raw", program, config), SIZE_MAX, &want_n);
 	CHECK(ini && want);
 	snprintf(params, sizeof params, "%s", habits);
 	add_parameters(params, sizeof params, ini);
@@ -212,9 +212,9 @@ static unsigned compare_program(const char *program)
 	const unsigned xlen = strncmp(program, "embench", 7) == 0 || strcmp(program, "xrle") == 0 ? 32 : 64;
 	unsigned count = 0;
 	size_t n;
-	char *csv = hf_rvtrace_read_file(path("%s/trace.csv.xz", program), &n);
+	char *csv = hf_rvtrace_read_file(path("%s/trace.csv.xz", program), SIZE_MAX, &n);
 
-	csv = csv ? csv : hf_rvtrace_read_file(path("%s/trace.csv", program), &n);
+	csv = csv ? csv : hf_rvtrace_read_file(path("%s/trace.csv", program), SIZE_MAX, &n);
 	CHECK(csv);
 	for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
 		static const char *const syncs[] = {"_rs16", "_rs4096", ""};

@@ -405,7 +405,7 @@ static void test_program(const char *corpus, const char *program, unsigned xlen)
 	size_t n;
 
 	snprintf(path, sizeof path, "%s/etrace/%s/trace.csv.xz", corpus, program);
-	csv = hf_rvtrace_read_file(path, &n);
+	csv = hf_rvtrace_read_file(path, SIZE_MAX, &n);
 	CHECK(csv);
 	hf_rvtrace_parse(&trace, csv, xlen, 0);
 	free(csv);
