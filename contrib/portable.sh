@@ -95,7 +95,7 @@ system() {
 	else
 		system=$(mktemp -d) new=1
 		chmod 755 "$system"
-		debootstrap --variant=minbase "$1" "$system" "$mirror" >"$system.log" 2>&1 ||
+		debootstrap $arch --variant=minbase "$1" "$system" "$mirror" >"$system.log" 2>&1 ||
 			{ echo "$1: no system can be made: $(tail -n 1 "$system.log")"; leave; return 1; }
 		cp /etc/resolv.conf "$system/etc/"
 	fi
@@ -142,8 +142,9 @@ ldd lib/hartfs_capture.so 2>&1 | grep "not found" && fail "QEMU of this machine 
 reached "all of it"'
 
 try() {
-	local tarball=$1 suite kernel without home
+	local tarball=$1 suite kernel without home arch=
 	tarball=$(realpath "$tarball")
+	case $tarball in *-aarch64.tar.xz) arch=--arch=arm64 ;; esac
 	shift
 	for suite; do
 		system "$suite" || { failed=1; continue; }

@@ -15,6 +15,7 @@ OTHERS = {
     "--buildid-mmap": "of perf",
     "--demangle-cpp": "of genhtml",
     "--per-thread": "of perf",
+    "--toolchain": "of CMake",
     "fuse_lock_inode": "of Linux",
     "mount.fuse3": "of libfuse",
     "sqlite3ext.h": "of SQLite",
