@@ -29,6 +29,8 @@
 /* The oldest name of the function, so that QEMU of a machine with an older C library than the build's can load this. */
 #if defined(__GLIBC__) && defined(__x86_64__)
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+#elif defined(__GLIBC__) && defined(__aarch64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
 #endif
 
 typedef uint64_t plugin_id;
