@@ -5,12 +5,13 @@
 # Only with --all: the dearest, each more than 1 % of the time of all.
 set(LONG_TESTS
 	conformance.containers conformance.etrace_accesses conformance.etrace_views conformance.ntrace
-	conformance.opencsd conformance.program conformance.qemu_astf conformance.qemu_stf conformance.round_trip
-	conformance.slices conformance.stf conformance.threads mount.adding mount.aside mount.attack mount.biases
-	mount.browser mount.calls mount.descriptors mount.diff mount.examples mount.fdo mount.find mount.first_minute
-	mount.inlined mount.interrupt mount.profile_more mount.record mount.spool mount.summary_kill mount.threads
-	mount.where prop.slice sim.minute unit.block_source unit.chunk_cache unit.index_parallel unit.index_resume
-	unit.index_stf unit.index_summary_resume unit.source_boxes unit.wrong_values)
+	conformance.opencsd conformance.perf conformance.program conformance.qemu_astf conformance.qemu_stf
+	conformance.round_trip conformance.slices conformance.stf conformance.threads mount.adding mount.aside
+	mount.attack mount.biases mount.browser mount.calls mount.descriptors mount.diff mount.examples mount.fdo
+	mount.find mount.first_minute mount.hang mount.inlined mount.interrupt mount.memory mount.no_memory
+	mount.profile_more mount.record mount.spool mount.summary_kill mount.threads mount.where prop.slice sim.minute
+	unit.block_source unit.chunk_cache unit.index_parallel unit.index_resume unit.index_stf
+	unit.index_summary_resume unit.source_boxes unit.wrong_values)
 
 if(HARTFS_SANITIZE STREQUAL thread)
 	# Readers side by side, workers beside readers, what changes or ends meanwhile. The other scripts ask what is right,
