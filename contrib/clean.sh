@@ -27,6 +27,8 @@ trap 'leave "${1:-}"' EXIT
 new_system() {
 	cp -a "$work/bare" "$work/$1"
 	mount --bind /dev "$work/$1/dev"
+	# In a container debootstrap makes it a link to the machine's own.
+	[ ! -L "$work/$1/proc" ] || { rm "$work/$1/proc" && mkdir "$work/$1/proc"; }
 	mount -t proc none "$work/$1/proc"
 	mount -t sysfs none "$work/$1/sys"
 }

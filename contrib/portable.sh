@@ -99,6 +99,9 @@ system() {
 			{ echo "$1: no system can be made: $(tail -n 1 "$system.log")"; leave; return 1; }
 		cp /etc/resolv.conf "$system/etc/"
 	fi
+	# In a container debootstrap makes it a link to the machine's own.
+	[ ! -L "$system/proc" ] || { rm "$system/proc" && mkdir "$system/proc"; }
+	trap leave EXIT
 	mount -t proc none "$system/proc"
 	# A machine with FUSE, without its program.
 	[ -e "$system/dev/fuse" ] || mknod -m 666 "$system/dev/fuse" c 10 229
